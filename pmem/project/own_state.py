@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pmem.storage.files.worktree import in_main_tree
 from pmem.storage.git.tracked import check_own, foreign
@@ -84,49 +84,38 @@ class OwnState:
         patience = BUSY_SECONDS if self.patience is None else self.patience
         return LocalState(folder, read_only=self._read_only, busy_seconds=patience)
 
+    def _on_server(self, name: str, *given: Any) -> Any:
+        """Return a part of what all who share a server have in common; None without a server."""
+        server = self._server()
+        if server is None:
+            return None
+        from pmem.storage.postgres import project_state
+
+        return getattr(project_state, name)(server, *given, read_only=self._read_only)
+
     @property
     def checkpoints(self) -> "Checkpoints | ServerCheckpoints":
         """The saved states of threads."""
-        server = self._server()
-        if server is None:
-            return self.state.checkpoints
-        from pmem.storage.postgres.project_state import ServerCheckpoints
-
-        return ServerCheckpoints(server, read_only=self._read_only)
+        return self._on_server("ServerCheckpoints") or self.state.checkpoints
 
     @property
     def threads(self) -> "Threads | ServerThreads":
         """What each thread has seen."""
-        server = self._server()
-        if server is None:
-            return self.shared_state.threads
-        from pmem.storage.postgres.project_state import ServerThreads
-
-        return ServerThreads(server, read_only=self._read_only)
+        return self._on_server("ServerThreads") or self.shared_state.threads
 
     @property
     def apps(self) -> "AppState | ServerAppState":
         """What apps may spend, what waits for them, and which are gone."""
-        server = self._server()
-        if server is None:
-            from pmem.storage.local.appstate import AppState
+        from pmem.storage.local.appstate import AppState
 
-            return AppState(self.state)
-        from pmem.storage.postgres.project_state import ServerAppState
-
-        return ServerAppState(server, read_only=self._read_only)
+        return self._on_server("ServerAppState") or AppState(self.state)
 
     @property
     def proposals(self) -> "Proposals | ServerProposals":
         """What waits for a person's consent."""
-        server = self._server()
-        if server is not None:
-            from pmem.storage.postgres.project_state import ServerProposals
-
-            return ServerProposals(server, read_only=self._read_only)
         from pmem.storage.local.proposals import Proposals
 
-        return Proposals(self.state)
+        return self._on_server("ServerProposals") or Proposals(self.state)
 
     @property
     def noted_transcripts(self) -> "NotedTranscripts":
@@ -165,14 +154,9 @@ class OwnState:
 
     def judged(self, now: "datetime") -> "JudgedPairs | ServerPairs":
         """The pairs of look-alikes that a person was told of lately."""
-        server = self._server()
-        if server is not None:
-            from pmem.storage.postgres.project_state import ServerPairs
-
-            return ServerPairs(server, now, read_only=self._read_only)
         from pmem.storage.local.model_answers import JudgedPairs
 
-        return JudgedPairs(self.state, now)
+        return self._on_server("ServerPairs", now) or JudgedPairs(self.state, now)
 
     @property
     def operations(self) -> "Operations":
@@ -191,11 +175,8 @@ class OwnState:
     @cached_property
     def access(self) -> "AccessLog | ServerRecalls":
         """The recalls that wait to be folded into the records."""
-        server = self._server()
-        if server is not None:
-            from pmem.storage.postgres.project_state import ServerRecalls
-
-            return ServerRecalls(server, read_only=self._read_only)
         from pmem.storage.local.access import AccessLog
 
-        return AccessLog(self._folder, read_only=self._read_only, is_own=self.is_ours)
+        return self._on_server("ServerRecalls") or AccessLog(
+            self._folder, read_only=self._read_only, is_own=self.is_ours
+        )

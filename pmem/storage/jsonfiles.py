@@ -90,33 +90,33 @@ class JsonFiles:
 
     def figure(self, type_: type[Record], name: str, kind: type[T], make: Callable[[], T]) -> T:
         store = STORES[type_]
-        found = self._current.ask((type_,), lambda index: index.records.figure(store, name))
+        found = self._current.ask((type_,), lambda index: index.figure(store, name))
         revision, kept = (0, None) if found is None else found[0]
         if kept is not None:
             return msgspec.json.decode(kept, type=kind)
         value = make()
         if revision:
             keep = (store, name, revision, msgspec.json.encode(value).decode())
-            self._current.ask((), lambda index: index.records.keep_figure(*keep))
+            self._current.ask((), lambda index: index.keep_figure(*keep))
         return value
 
     def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:
         return self._records(type_, without=mark)
 
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:
-        found = self._current.ask((type_,), lambda index: index.records.marked(STORES[type_], mark))
+        found = self._current.ask((type_,), lambda index: index.marked(STORES[type_], mark))
         return iter(()) if found is None else (self._decoded(type_, data) for data in found[0])
 
     def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
         if ids:
-            self._current.ask((), lambda index: index.records.mark(STORES[type_], mark, ids))
+            self._current.ask((), lambda index: index.mark(STORES[type_], mark, ids))
 
     def _records(self, type_: type[R], without: str = "") -> Iterator[R]:
         """Yield all records that can be used: from the index, from their files without one."""
         after = ""
 
         def page(index: "Index") -> list[tuple[str, bytes]]:
-            return index.records.page(STORES[type_], after, _PAGE, without)
+            return index.page(STORES[type_], after, _PAGE, without)
 
         while found := self._current.ask(() if after else (type_,), page):
             yield from (self._decoded(type_, data) for _, data in found[0])
@@ -132,7 +132,7 @@ class JsonFiles:
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
     ) -> list[R]:
         def ask(index: "Index") -> list[R]:
-            found = index.records.select(STORES[type_], selection, order, limit)
+            found = index.select(STORES[type_], selection, order, limit)
             records = (self._decoded(type_, data) for data in found)
             return list(filter(selection.judge(), records))[:limit]
 
@@ -143,7 +143,7 @@ class JsonFiles:
 
     def some_of(self, type_: type[R], selection: Selection, parts: Sequence[Portion]) -> list[R]:
         def ask(index: "Index") -> list[R]:
-            found = index.records.some_of(STORES[type_], parts)
+            found = index.some_of(STORES[type_], parts)
             return [self._decoded(type_, data) for data in found]
 
         found = self._current.ask((type_,), ask)
@@ -155,7 +155,7 @@ class JsonFiles:
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
         asked = (STORES[type_], selection, columns, least)
-        found = self._current.ask((type_,), lambda index: index.records.tally(*asked))
+        found = self._current.ask((type_,), lambda index: index.tally(*asked))
         if found is None or found[0] is None:
             return tally_of(self.select(type_, selection), selection, columns, least)
         return {tuple(values): number for *values, number in found[0] if number}
@@ -167,7 +167,7 @@ class JsonFiles:
         return record
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
-        found = self._current.ask((type_,), lambda index: index.records.holders(keys, most))
+        found = self._current.ask((type_,), lambda index: index.holders(keys, most))
         return holders_among(self.scan(type_), keys, most) if found is None else found[0]
 
     def searched(self, search: "Callable[[Pool], T]") -> T:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -62,22 +62,6 @@ _ODD_HISTORY: Final = (
 )
 
 
-class Around(Protocol):
-    """What is kept around a record, as far as its past depends on it."""
-
-    def begun(self, type_: RecordType, identifier: str) -> datetime | None:
-        """Return when a record began, or None where it cannot be read."""
-        ...
-
-    def chunks(self, conversation: Conversation) -> Sequence[Chunk]:
-        """Return the chunks of a conversation as they are today, in their order."""
-        ...
-
-    def count(self, text: str) -> int:
-        """Return a text's tokens."""
-        ...
-
-
 class _Undone(msgspec.Struct, frozen=True):
     """The fields of a conversation whose earlier values its history keeps."""
 
@@ -90,10 +74,11 @@ class _Undone(msgspec.Struct, frozen=True):
     merged_chunks: int
 
 
-def past(record: Record, at: datetime, around: Around) -> Record | None:
+def past(record: Record, at: datetime, around: "PastBackend") -> Record | None:
     """Return a record as it was at a moment, or None where it did not exist yet.
 
-    A record of a kind that tells nothing of its past was what it is.
+    Its past may depend on what is `around` it. A record that tells nothing of its past was what it
+    is.
 
     Raises:
         msgspec.ValidationError, LookupError, TypeError, AttributeError, ValueError: A history
@@ -125,7 +110,7 @@ def made_at(chunk: Chunk) -> datetime:
     return max(filter(None, (chunk.created_at, moment_of(chunk.id), *said)))
 
 
-def _undo_history(record: Kept, at: datetime, around: Around) -> Kept | None:
+def _undo_history(record: Kept, at: datetime, around: "PastBackend") -> Kept | None:
     """Undo the history; the tokens, which it leaves out, are counted again."""
     earlier = as_of(record, at)
     if earlier is None or _text(earlier) == _text(record):
@@ -137,14 +122,14 @@ def _text(record: Memory | Episode) -> str:
     return record.content if isinstance(record, Memory) else record.summary
 
 
-def _chunk(chunk: Chunk, at: datetime, around: Around) -> Chunk:
+def _chunk(chunk: Chunk, at: datetime, around: "PastBackend") -> Chunk:
     into = chunk.merged_into
     if into is not None and not _existed(around, at, Chunk, into):
         into = None
     return msgspec.structs.replace(chunk, merged_into=into, facts=tuple(_facts(chunk.facts, at)))
 
 
-def _conversation(conversation: Conversation, at: datetime, around: Around) -> Conversation:
+def _conversation(conversation: Conversation, at: datetime, around: "PastBackend") -> Conversation:
     happened = tuple(event for event in conversation.history if event.at <= at)
     undone = _undone(conversation, at)
     chunks = around.chunks(conversation)
@@ -239,7 +224,7 @@ def _settled_after(fact: Fact, at: datetime) -> bool:
 
 
 def _active_facts(
-    conversation: Conversation, at: datetime, chunks: Sequence[Chunk], around: Around
+    conversation: Conversation, at: datetime, chunks: Sequence[Chunk], around: "PastBackend"
 ) -> tuple[str, ...]:
     facts = list(chain(conversation.facts, *(chunk.facts for chunk in chunks)))
     before = {fact.memory for fact in facts if not _settled_after(fact, at)}
@@ -252,7 +237,7 @@ def _active_facts(
 
 
 def _last_change_at(
-    conversation: Conversation, at: datetime, chunks: Sequence[Chunk], around: Around
+    conversation: Conversation, at: datetime, chunks: Sequence[Chunk], around: "PastBackend"
 ) -> datetime:
     """Return the time of the latest change that still tells its time."""
     if conversation.updated_at <= at:
@@ -269,7 +254,7 @@ def _last_change_at(
     return max((time for time in times if time and time <= at), default=conversation.started_at)
 
 
-def _existed(around: Around, at: datetime, type_: RecordType, identifier: str) -> bool:
+def _existed(around: "PastBackend", at: datetime, type_: RecordType, identifier: str) -> bool:
     """Tell whether another record existed; one that cannot be read is taken to have."""
     since = around.begun(type_, identifier)
     return since is None or since <= at

@@ -179,7 +179,6 @@ LIES: dict[str, fakes.Decide] = {
     "no reason": fakes.delete(3, " "),
     "half a character as the reason": fakes.delete(3, "odd \ud800"),
     "an exception that says half a character": fakes.stammering,
-    "an exception that cannot be told": fakes.unspeakable,
 }
 
 

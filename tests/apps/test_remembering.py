@@ -248,7 +248,6 @@ def spilling(_given: ConversationGiven) -> Any:
         lambda given: {"summary": f"The key is {SECRET}."},
         fakes.raising,
         fakes.stammering,
-        fakes.unspeakable,
         lambda given: "",
         lambda given: {"summary": "word " * 41},
         lambda given: {"summary": 7},

@@ -157,20 +157,20 @@ def test_a_writer_waits_for_another_and_says_when_it_took_too_long(
     add(root, server, "Now it is free.")
 
 
-def test_a_writer_is_patient_while_those_before_it_write(server: Server) -> None:
-    backend = ServerRecords(server)
-    held, patience = 0.4, 1.5
-
-    def write(number: int) -> None:
-        mine = ServerRecords(Server(server.address, server.project, lambda: patience))
+@pytest.mark.parametrize("writes", [True, False])
+def test_a_writer_is_patient_while_those_before_it_write_or_change_nothing(
+    server: Server, writes: bool
+) -> None:
+    def hold(number: int) -> None:
+        mine = ServerRecords(Server(server.address, server.project, lambda: 1.5))
         new = memory(f"mjwaid1q-0000000{number}", f"Number {number}.")
         with mine.lock():
-            time.sleep(held)
-            mine.commit([Change(Memory, new.id, new)])
+            time.sleep(0.4)
+            mine.commit([Change(Memory, new.id, new)] * writes)
 
     with ThreadPoolExecutor(6) as pool:
-        list(pool.map(write, range(6)))
-    assert len(backend.ids(Memory)) == 6
+        list(pool.map(hold, range(6)))
+    assert len(ServerRecords(server).ids(Memory)) == 6 * writes
 
 
 def test_a_writer_gets_its_turn_however_many_come_again_meanwhile(server: Server) -> None:
@@ -213,15 +213,6 @@ def test_a_writer_waits_longer_than_one_statement_may_take_where_the_queue_moves
 
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(hold, range(16)))
-
-
-def test_a_queue_of_writers_moves_also_where_they_change_nothing(server: Server) -> None:
-    def hold(_: int) -> None:
-        with ServerRecords(Server(server.address, server.project, lambda: 1.5)).lock():
-            time.sleep(0.4)
-
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(hold, range(6)))
 
 
 def test_a_lock_that_comes_in_the_moment_of_the_time_out_does_not_stay_behind(

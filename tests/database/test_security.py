@@ -282,32 +282,6 @@ def test_the_role_of_an_app_sees_no_other_app(agent: Agent, test_database: TestD
     assert "Kept by crm." not in found
 
 
-INJECTIONS = (
-    "'; drop table pmem.record; --", "%s %(x)s {0} $1", "\\'; select 1; --", 'a"; b', "\x00", "%",
-    "$$; $$", "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"), "a\\",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("text", INJECTIONS, ids=range(len(INJECTIONS)))
-def test_sql_in_any_field_is_only_text(
-    root: str, new_project: Callable[[], Server], text: str
-) -> None:
-    workspace = served(root, new_project())
-    request = AddRequest(content=f"Say {text} now", subject=text.strip() or None, tags=(text,),
-                         category=text, app=text, user=text, agent=text, force=True)  # fmt: skip
-    try:
-        added = ask(workspace, table.ADD, request)
-    except PmemError:
-        added = ask(workspace, table.ADD, AddRequest(content=f"Say {text} now", force=True))
-    workspace = served(root, workspace.server)  # type: ignore[arg-type]
-    wanted = Filter(app=text, subject=text, categories=(text,), path=text, user=text)
-    ask(workspace, table.LIST, ListRequest(wanted=wanted))
-    ask(workspace, table.SEARCH, SearchRequest(query=text, wanted=wanted))
-    workspace.own.checkpoints.save(text.replace("\x00", "0"), text.replace("\x00", "0"), b"1", NOW)
-    found = ask(workspace, table.LIST, ListRequest())
-    assert [memory.id for memory in found.items] == [added.memory.id]
-
-
 def test_roles_that_a_backup_does_not_have_are_made_again(
     agent: Agent, test_database: TestDatabase
 ) -> None:
@@ -355,9 +329,9 @@ def test_sql_in_each_field_is_only_text(
         (table.SAY, SayRequest(**{"role": "user", "content": "Hello.", **field}))
         for field in _texts_in(SayRequest, text)
     ]
-    asked += [
-        (table.LIST, ListRequest(wanted=Filter(**field))) for field in _texts_in(Filter, text)
-    ]
+    for field in _texts_in(Filter, text):
+        asked.append((table.LIST, ListRequest(wanted=Filter(**field))))
+        asked.append((table.SEARCH, SearchRequest(query=text, wanted=Filter(**field))))
     kept = 0
     for operation, request in asked:
         with suppress(PmemError):

@@ -43,17 +43,6 @@ def test_a_lock_that_is_no_file_is_named_and_left(
     assert os.path.exists(outside) == (kind == "link")
 
 
-def test_a_holder_that_hangs_is_named_and_nothing_is_taken_from_it(
-    memory_id: str, root: str
-) -> None:
-    with held(root):
-        for _ in range(2):
-            done = pmem("rm", memory_id, environment={"PMEM_LOCK_TIMEOUT": "0.05"})
-            assert (done.code, done.out) == (6, b"")
-            assert f"{root}/local/lock" in done.err.splitlines()[0]
-    assert pmem("rm", memory_id, environment={"PMEM_LOCK_TIMEOUT": "0"}).code == 0
-
-
 def test_init_waits_for_a_writer(memory_id: str, root: str) -> None:
     os.unlink(f"{root}/README.md")
     with held(root):
@@ -74,20 +63,6 @@ def test_a_hard_linked_record_is_replaced_and_its_other_name_untouched(
     assert pmem("edit", memory_id, "No pancakes any more").code == 0
     assert other.read_bytes() == before
     assert b"No pancakes" in Path(path).read_bytes()
-
-
-def test_a_linked_record_is_refused_and_its_target_untouched(
-    memory_id: str, root: str, tmp_path: Path
-) -> None:
-    path, target = f"{root}/long-term-memory/{memory_id}.json", tmp_path / "target"
-    os.rename(path, target)
-    os.symlink(target, path)
-    before = target.read_bytes()
-    for command in (("edit", memory_id, "New"), ("rm", memory_id), ("purge", memory_id, "--force")):
-        done = pmem(*command)
-        assert (done.code, path in done.err.splitlines()[0]) == (5, True), (command, done)
-    assert target.read_bytes() == before
-    assert os.path.islink(path)
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])

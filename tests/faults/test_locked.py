@@ -186,12 +186,6 @@ def test_a_locked_store_is_waited_for_and_then_named(ids: dict[str, str], root: 
     assert pmem("add", "One more").code == 0
 
 
-def test_a_dead_holder_leaves_no_lock(ids: dict[str, str], root: str) -> None:
-    with held(root):
-        pass
-    assert pmem("add", "One more", environment={"PMEM_LOCK_TIMEOUT": "0"}).code == 0
-
-
 def test_every_command_is_known_to_read_or_to_write() -> None:
     grouped = {f"{group} {name}" for group, (_, entries) in GROUPS.items() for name in entries}
     assert set(COMMANDS) | grouped | PARTS.keys() == READING | WRITING.keys()

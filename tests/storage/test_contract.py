@@ -15,7 +15,6 @@ from pmem.core.record_keys import twin_keys, word_keys_of
 from pmem.errors import NotFound
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Backend, Change
-from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
 from pmem.storage.store import Store
@@ -35,7 +34,7 @@ from pmem.values.records import (
 )
 from tests import strategies
 from tests.conftest import NOW
-from tests.storage.folders import fixed_chance, json_files, memory, twins
+from tests.storage.folders import json_files, memory, twins
 from tests.storage.in_memory import InMemory
 
 Make = Callable[[], Backend]
@@ -125,13 +124,6 @@ def test_a_missing_record_is_named_with_its_kind(backend: Backend) -> None:
     with pytest.raises(NotFound) as caught:
         backend.read(Episode, id_of(1))
     assert caught.value.message == f"there is no {KINDS[Episode]} {id_of(1)}"
-
-
-def test_a_commit_replaces_and_removes(backend: Backend) -> None:
-    put(backend, memory(id_of(1), "old"), memory(id_of(2)))
-    put(backend, memory(id_of(1), "new"))
-    drop(backend, Memory, id_of(2))
-    assert [(id_of(1), "new")] == [(found.id, found.content) for found in backend.scan(Memory)]
 
 
 def test_a_commit_may_mix_stores_and_kinds_of_change(backend: Backend) -> None:
@@ -270,26 +262,11 @@ alike = st.builds(
 )
 
 
-@given(batches=st.lists(st.lists(alike | st.integers(0, 5), max_size=3), max_size=4))
-def test_twins_are_what_a_look_at_every_record_finds(
-    make: Make, batches: list[list[Memory | int]]
-) -> None:
-    backend = make()
-    for batch in batches:
-        changes = {item if isinstance(item, int) else item.id: item for item in batch}
-        gone = [id_of(item) for item in changes.values() if isinstance(item, int)]
-        drop(backend, Memory, *gone)
-        put(backend, *[item for item in changes.values() if isinstance(item, Memory)])
-        for key in ("subject:tabs", "subject:spaces", "content:use tabs.", "content:"):
-            expected = [record for record in backend.scan(Memory) if key in twin_keys(record)]
-            assert expected == list(twins(backend, key))
-
-
 @given(
     batches=st.lists(st.lists(alike | st.integers(0, 5), max_size=3), max_size=4),
     most=st.integers(1, 3),
 )
-def test_holders_of_words_are_what_a_look_at_every_record_finds(
+def test_twins_and_holders_of_words_are_what_a_look_at_every_record_finds(
     make: Make, batches: list[list[Memory | int]], most: int
 ) -> None:
     backend = make()
@@ -299,6 +276,8 @@ def test_holders_of_words_are_what_a_look_at_every_record_finds(
         drop(backend, Memory, *gone)
         put(backend, *[item for item in changes.values() if isinstance(item, Memory)])
         known = list(backend.scan(Memory))
+        for key in ("subject:tabs", "subject:spaces", "content:use tabs.", "content:"):
+            assert [record for record in known if key in twin_keys(record)] == twins(backend, key)
         held = {
             key: [found.id for found in known if key in word_keys_of(found)]
             for key in ("use", "tab", "space", "none")
@@ -323,11 +302,6 @@ def test_what_is_pending_is_alike_as_if_it_were_written(
             put(written, store.put(item))
         found = store.alike(("tab", "space", "use"), 9)
         assert Store(written, Memory).alike(("tab", "space", "use"), 9) == found
-
-
-def test_only_active_memories_have_twins(backend: Backend) -> None:
-    put(backend, memory(id_of(1), "same", state=State.SUPERSEDED), memory(id_of(2), "same"))
-    assert [id_of(2)] == [found.id for found in twins(backend, "content:same")]
 
 
 def test_a_store_shows_what_is_pending_and_forgets_it(backend: Backend) -> None:
@@ -359,15 +333,3 @@ def test_a_transaction_that_fails_writes_nothing(workspaces: Callable[[], Worksp
         workspace.memories.put(memory(id_of(1)))
         raise ZeroDivisionError
     assert workspace.memories.ids() == []
-
-
-def test_ids_of_one_millisecond_are_all_different(workspaces: Callable[[], Workspace]) -> None:
-    workspace = workspaces()
-    with fixed_chance():
-        made = [workspace.new_id() for _ in range(1000)]
-    assert len(set(made)) == 1000
-
-
-def test_json_files_keep_the_promise_of_the_protocol(root: str) -> None:
-    backend: Backend = json_files(root)
-    assert isinstance(backend, JsonFiles)

@@ -200,17 +200,6 @@ def test_a_full_disk_that_takes_half_of_a_write_is_noticed(
     assert len(values(root)) == len(bench.before) + 3
 
 
-def test_the_mode_of_a_file_is_kept_when_it_is_replaced(bench: Bench) -> None:
-    root = bench.fresh()
-    workspace = opened(root)
-    identifier = workspace.memories.ids()[0]
-    path = os.path.join(root, "long-term-memory", identifier + ".json")
-    os.chmod(path, 0o640)
-    run(root, COMMANDS[2])
-    assert os.stat(path).st_mode & 0o777 == 0o640
-    assert values(root)[identifier]["content"] == "edited"
-
-
 def test_a_commit_waits_for_no_folder_that_git_left_out(bench: Bench) -> None:
     """A fresh clone has no empty folders and no `local/`."""
     root = bench.fresh()

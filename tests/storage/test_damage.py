@@ -18,7 +18,7 @@ from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change
 from pmem.storage.files import durable
 from pmem.values.bounds import RECORD_BYTES
-from pmem.values.records import Chunk, Conversation, Memory, dump, dump_line
+from pmem.values.records import Conversation, Memory, dump, dump_line
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.storage.folders import contents, json_files, memory, opened, path_of, write
@@ -251,14 +251,6 @@ def test_a_name_that_is_no_id_is_a_problem_of_its_own(root: str, name: str) -> N
     assert contents(path) == VALID
 
 
-def test_a_hidden_file_in_a_store_is_nobody_s_business(root: str) -> None:
-    write(path_of(root, ".editor-backup"), b"{")
-    workspace = opened(root)
-    assert ask(workspace, table.ADD, AddRequest(content="something")).action == "added"
-    assert len(list(workspace.memories.find())) == 1
-    assert workspace.problems == []
-
-
 def test_a_record_that_this_version_reads_but_cannot_write_whole_is_not_rewritten(
     root: str,
 ) -> None:
@@ -283,24 +275,6 @@ def test_brackets_in_a_text_are_no_nesting(root: str) -> None:
     write(path_of(root, GOOD), truncated)
     with pytest.raises(Damaged, match="is not valid JSON"):
         opened(root).memories.get(GOOD)
-
-
-@pytest.mark.parametrize("type_", [Memory, Chunk])
-def test_a_store_that_is_a_link_is_refused_and_its_target_untouched(
-    root: str, type_: type[Any]
-) -> None:
-    folder = os.path.dirname(path_of(root, GOOD, type_))
-    os.rmdir(folder)
-    os.mkdir("outside")
-    os.symlink(os.path.abspath("outside"), folder)
-    workspace = opened(root)
-    with pytest.raises(Damaged, match="is a link, not a store") as caught:
-        list(next(store for store in workspace.stores if store.type is type_).find())
-    assert folder in caught.value.message
-    with workspace.backend.lock(), pytest.raises(Damaged, match="is a link, not a store"):
-        workspace.backend.commit([Change(type_, GOOD, None)])
-    assert os.listdir("outside") == []
-    assert list(workspace.episodes.find()) == []
 
 
 def test_a_store_that_is_a_file_is_refused(root: str) -> None:
@@ -338,14 +312,6 @@ def test_an_index_that_is_a_link_is_never_written_through(root: str, target: str
     assert ask(workspace, table.ADD, AddRequest(content="new")).action == "suggested"
     assert not os.path.exists("nowhere")
     assert os.path.getsize("there") == 0
-
-
-def test_a_lock_that_is_a_link_is_refused_and_its_target_untouched(root: str) -> None:
-    os.mkdir(os.path.join(root, "local"))
-    os.symlink(os.path.abspath("outside"), os.path.join(root, "local", "lock"))
-    with pytest.raises(Damaged, match="is a link, not a lock file"):
-        ask(opened(root), table.ADD, AddRequest(content="new"))
-    assert not os.path.exists("outside")
 
 
 def test_a_conversation_cannot_name_files_outside_as_its_chunks(root: str) -> None:

@@ -2,11 +2,9 @@
 
 import contextlib
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -20,13 +18,14 @@ from pmem.storage.backend import Change
 from pmem.storage.files.listing import FolderListing
 from pmem.storage.files.recordfile import stamp_of
 from pmem.storage.index import database, records, schema
-from pmem.storage.index.index import IndexedRecords, open_index
+from pmem.storage.index.index import Index, open_index
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.record_files import RecordFiles
 from pmem.values.records import Memory, State, dump
 from tests.effort import examples
 from tests.storage.faults import in_a_child
 from tests.storage.folders import contents, json_files, memory, path_of, twins, write
+from tests.storage.test_search import DAMAGE
 
 KEYS = ("content:one", "content:two", "subject:s")
 TWICE = ("one", "two")
@@ -190,49 +189,6 @@ def test_an_old_file_is_not_read_again(filled: str) -> None:
     assert found == [id_of(0), id_of(2)]
 
 
-def _foreign_version(path: str) -> None:
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute("pragma user_version = 99")
-
-
-def _foreign_tables(path: str) -> None:
-    os.unlink(path)
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        connection.execute("create table file (other text)")
-        connection.execute("create table twin (other text)")
-        connection.execute("pragma user_version = 1")
-
-
-def _foreign_values(path: str) -> None:
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("update looked set names = 'x', stamps = null, at = 1.5")
-
-
-def _folder(path: str) -> None:
-    os.unlink(path)
-    os.mkdir(path)
-
-
-def _pages_of_noise(path: str) -> None:
-    data = contents(path)
-    write(path, data[:4096] + b"\xa5" * (len(data) - 4096))
-
-
-DAMAGE: dict[str, Callable[[str], None]] = {
-    "deleted": os.unlink,
-    "empty": lambda path: write(path, b""),
-    "text": lambda path: write(path, b"not a database" * 1000),
-    "truncated": lambda path: os.truncate(path, os.path.getsize(path) // 2 + 100),
-    "truncated to the header": lambda path: os.truncate(path, 100),
-    "noise": _pages_of_noise,
-    "of a foreign version": _foreign_version,
-    "with foreign tables": _foreign_tables,
-    "with foreign values": _foreign_values,
-    "a folder": _folder,
-    "beside a foreign journal": lambda path: write(path + "-journal", b"\xd9\xd5\x05\xf9" * 300),
-}
-
-
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_a_damaged_index_changes_no_answer_and_is_made_again(
     filled: str, damage: Callable[[str], None]
@@ -246,14 +202,6 @@ def test_a_damaged_index_changes_no_answer_and_is_made_again(
     if os.path.isfile(index_of(filled)):
         check_indexed(filled)
     assert not files.problems
-
-
-def test_a_local_folder_that_is_gone_changes_no_answer(filled: str) -> None:
-    files = json_files(filled)
-    shutil.rmtree(os.path.join(filled, "local"))
-    check(files, filled)
-    put(files, memory(id_of(4), "one"))
-    check_indexed(filled)
 
 
 def test_an_index_that_may_not_be_written_changes_no_answer(filled: str) -> None:
@@ -289,9 +237,7 @@ def test_a_stamp_beyond_what_the_database_holds_changes_no_answer(filled: str, a
     assert kept is not None
     for _ in range(2):
         kept.update(["long-term-memory"], lambda _: listing, lambda *_: read, post=True)
-        assert [held] == kept.records.select(
-            "long-term-memory", Selection(keys=(KEYS[0],)), (), None
-        )
+        assert [held] == kept.select("long-term-memory", Selection(keys=(KEYS[0],)), (), None)
     kept.close()
     check(json_files(filled), filled)
 
@@ -357,10 +303,6 @@ def test_a_process_killed_while_it_updates_leaves_no_wrong_answer(filled: str) -
         assert not os.path.exists(f"{index_of(filled)}-journal")
 
 
-def test_the_index_is_kept_out_of_the_way_of_git(tmp_path: Path, filled: str) -> None:
-    assert "/local/\n" in contents(os.path.join(filled, ".gitignore")).decode()
-
-
 def test_a_mark_goes_when_its_record_changes_or_any_record_goes(filled: str) -> None:
     files = json_files(filled)
     every = [record.id for record in files.scan(Memory)]
@@ -410,16 +352,16 @@ def test_an_index_in_use_is_waited_for_once_in_a_moment(filled: str) -> None:
 
 def test_a_record_that_others_remove_while_it_is_looked_up_breaks_no_answer(filled: str) -> None:
     """Between what fits and what it says, another process brings the index up to date."""
-    files, found = json_files(filled), IndexedRecords._numbers
+    files, found = json_files(filled), Index._numbers
 
-    def and_then_others_remove_it(self: IndexedRecords, store: str, part: Portion) -> Any:
+    def and_then_others_remove_it(self: Index, store: str, part: Portion) -> Any:
         numbers = found(self, store, part)
         os.unlink(path_of(filled, id_of(1)))
         assert len(list(json_files(filled).scan(Memory))) == 2
         return numbers
 
     with (
-        mock.patch.object(IndexedRecords, "_numbers", and_then_others_remove_it),
+        mock.patch.object(Index, "_numbers", and_then_others_remove_it),
         mock.patch.object(database, "BUSY_SECONDS", 0.0),
     ):
         answer = files.select(Memory, Selection())

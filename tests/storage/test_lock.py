@@ -9,12 +9,8 @@ from unittest import mock
 import pytest
 from filelock import FileLock, Timeout
 
-from pmem.errors import Locked, StorageRefused
-from pmem.memory.requests import AddRequest
-from pmem.operations import table
+from pmem.errors import Locked
 from pmem.storage.files.lock import writer_lock
-from tests.asking import ask
-from tests.storage.folders import opened
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="forks, and kills")
 
@@ -131,23 +127,6 @@ def test_ours_is_kept_out_by_filelock(lock: str) -> None:
 def test_the_lock_is_held_within_one_process_too(lock: str) -> None:
     with writer_lock(lock, 0), pytest.raises(Locked), writer_lock(lock, 0):
         raise AssertionError("both hold it")
-
-
-def test_a_lock_that_cannot_be_opened_is_a_refusal_of_the_disk(tmp_path: Path) -> None:
-    refused = pytest.raises(StorageRefused, match="cannot be locked: Is a directory")
-    with refused, writer_lock(str(tmp_path), 0):
-        raise AssertionError("a folder is no lock")
-
-
-def test_a_reader_needs_no_lock(root: str) -> None:
-    workspace = opened(root)
-    kept = ask(workspace, table.ADD, AddRequest(content="something")).memory
-    holder = held(os.path.join(root, "local", "lock"))
-    assert [kept] == list(opened(root).memories.find())
-    with pytest.raises(Locked):
-        ask(workspace, table.ADD, AddRequest(content="more"))
-    holder.end()
-    assert ask(workspace, table.ADD, AddRequest(content="more")).action == "added"
 
 
 def test_whoever_has_waited_long_asks_more_often_than_newcomers(lock: str) -> None:

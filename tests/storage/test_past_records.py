@@ -8,7 +8,8 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from pmem.storage.past import Around, begun, past
+from pmem.storage.backend import Change
+from pmem.storage.past import PastBackend, past
 from pmem.values.ids import make_id, milliseconds
 from pmem.values.records import (
     Chunk,
@@ -20,36 +21,25 @@ from pmem.values.records import (
     MemoryType,
     Message,
     Record,
-    RecordType,
     Role,
     Standing,
     Status,
 )
 from tests import strategies
 from tests.conftest import NOW
+from tests.storage.in_memory import InMemory
 
 END = datetime.max.replace(tzinfo=UTC, microsecond=0)
 
 
-class Kept:
-    """What is kept around a record, by id."""
-
-    def __init__(self, *records: Record) -> None:
-        self.records = {record.id: record for record in records}
-
-    def begun(self, type_: RecordType, identifier: str) -> datetime | None:
-        found = self.records.get(identifier)
-        return begun(found) if isinstance(found, type_) else None
-
-    def chunks(self, conversation: Conversation) -> Sequence[Chunk]:
-        found = [self.records.get(identifier) for identifier in conversation.chunks]
-        return [chunk for chunk in found if isinstance(chunk, Chunk)]
-
-    def count(self, text: str) -> int:
-        return len(text)
+def kept(*records: Record) -> PastBackend:
+    """Return what is kept around a record."""
+    backend = InMemory()
+    backend.commit([Change(type(record), record.id, record) for record in records])
+    return PastBackend(backend, END, len)
 
 
-NOTHING: Around = Kept()
+NOTHING = kept()
 
 
 def after(seconds: float) -> datetime:
@@ -98,7 +88,7 @@ def talk(*chunks: Chunk, recent: Sequence[int] = (), **fields: object) -> Conver
 
 
 def talk_at(at: datetime, conversation: Conversation, *around: Record) -> Conversation:
-    found = past(conversation, at, Kept(*around))
+    found = past(conversation, at, kept(*around))
     assert isinstance(found, Conversation)
     return found
 
@@ -157,8 +147,8 @@ def test_a_message_that_is_just_moving_is_there_once() -> None:
 def test_a_chunk_was_merged_once_the_one_that_it_went_into_was_there() -> None:
     newer = chunk(9, 5, 6)
     older = chunk(4, 1, 2, merged_into=newer.id)
-    assert past(older, after(8), Kept(newer)) == msgspec.structs.replace(older, merged_into=None)
-    assert past(older, after(9), Kept(newer)) == older
+    assert past(older, after(8), kept(newer)) == msgspec.structs.replace(older, merged_into=None)
+    assert past(older, after(9), kept(newer)) == older
     today = talk(older, newer, recent=[9], merged_chunks=1)
     assert talk_at(after(8), today, older, newer).merged_chunks == 0
     assert talk_at(after(9), today, older, newer).merged_chunks == 1
@@ -173,7 +163,7 @@ def test_what_was_cleared_before_stays_cleared() -> None:
 def test_a_long_chain_of_merged_chunks_is_no_matter() -> None:
     made = [chunk(n, n) for n in range(1, 3000)]
     chain = [msgspec.structs.replace(one, merged_into=next_.id) for one, next_ in pairwise(made)]
-    around = Kept(*chain, made[-1])
+    around = kept(*chain, made[-1])
     assert [past(part, after(99), around) for part in chain[:98]] == chain[:98]
 
 

@@ -1,13 +1,11 @@
 """The search index: never wrong, never needed, gone without harm; and requests of all kinds."""
 
 import contextlib
-import itertools
 import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -16,18 +14,16 @@ import pytest
 from pmem.errors import StorageRefused
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
-from pmem.project.workspace import Workspace
 from pmem.search.hits import SearchKind
 from pmem.search.picking import SearchRequest
 from pmem.storage.files import listing, recordfile
-from pmem.storage.index import current_index, database
+from pmem.storage.index import current_index
 from pmem.storage.index import search as search_index
 from pmem.storage.index.database import FILE
 from pmem.storage.record_files import RecordFiles
 from pmem.values.records import Access, Conversation
 from tests.asking import ask
 from tests.conftest import NOW
-from tests.storage.faults import in_a_child
 from tests.storage.folders import contents, opened, path_of, write
 from tests.storage.searches import (
     AT,
@@ -36,7 +32,6 @@ from tests.storage.searches import (
     TEXTS,
     age,
     asks,
-    assert_alike,
     check,
     chunk,
     conversation,
@@ -135,18 +130,6 @@ def test_a_damaged_index_changes_no_answer_and_is_made_again(
         check(filled, EVERYTHING)
 
 
-def test_an_edit_in_place_within_the_same_tick_is_noticed(filled: str) -> None:
-    """Inode, size and time are all as they were; only the file's youth tells."""
-    path = put_memory(filled, 1, "A stone fell")
-    before = os.stat(path)
-    with mock.patch("time.time_ns", return_value=before.st_mtime_ns):
-        assert asks(filled, "fell", kinds=(SearchKind.MEMORY,)) == ["A stone fell"]
-    write(path, contents(path).replace(b"fell", b"rose"))
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert asks(filled, "fell", kinds=(SearchKind.MEMORY,)) == []
-    check(filled)
-
-
 def test_the_same_process_sees_what_it_has_written_at_once(filled: str) -> None:
     workspace = opened(filled, now=AT)
     for name in ("zebra", "tapir", "okapi", "gnu"):
@@ -189,12 +172,6 @@ def test_a_look_that_is_older_than_another_one_s_takes_nothing_back(filled: str)
         query = "select record from document where record like '%0005_' order by record"
         found = [record for (record,) in connection.execute(query)]
     assert found == ["mjwaid1q-00000050", "mjwaid1q-00000051"]
-
-
-def test_an_old_file_is_not_read_again(filled: str) -> None:
-    reads = mock.Mock(side_effect=AssertionError("read again"))
-    with mock.patch.object(RecordFiles, "read_file", reads):
-        check(filled, SearchRequest(query="zebra"))
 
 
 def test_only_what_has_changed_is_read(filled: str) -> None:
@@ -326,13 +303,6 @@ def test_ids_that_differ_in_case_only_are_two(root: str) -> None:
     assert asks(root, "zebra") == ["a zebra", "a zebra"]
 
 
-def test_a_read_only_run_neither_makes_nor_touches_an_index(filled: str) -> None:
-    os.unlink(index_of(filled))
-    found = ask(Workspace(filled, now=AT, read_only=True), table.SEARCH, EVERYTHING)
-    assert not os.path.exists(index_of(filled))
-    assert_alike(indexed(opened(filled, now=AT), EVERYTHING), found)
-
-
 def _no_local(root: str) -> None:
     shutil.rmtree(os.path.join(root, "local"))
 
@@ -354,53 +324,6 @@ def test_without_a_place_for_an_index_answers_are_the_same(
 ) -> None:
     without(filled)
     check(filled, index=False)
-
-
-@contextlib.contextmanager
-def _closed(root: str) -> Iterator[None]:
-    """Let nobody write into a folder for a while."""
-    places = [Path(root), *Path(root).rglob("*")]
-    for place in places:
-        place.chmod(place.stat().st_mode & ~0o222)
-    yield
-    for place in places:
-        place.chmod(place.stat().st_mode | 0o200)
-
-
-@pytest.mark.parametrize("fresh", [True, False])
-def test_a_folder_that_may_not_be_written_gives_the_same_answers(filled: str, fresh: bool) -> None:
-    """With an index that is up to date, with one that is not, and without any."""
-    check(filled, *REQUESTS[:4])  # loads modules that others may not read where root keeps Python
-    if not fresh:
-        os.unlink(index_of(filled))
-    is_root = os.geteuid() == 0
-    place = filled
-    while is_root and place != "/":
-        place = os.path.dirname(place)
-        os.chmod(place, os.stat(place).st_mode | 0o055)
-
-    def unprivileged() -> None:
-        if is_root:
-            os.setuid(65534)
-        check(filled, *REQUESTS[:4], index=False)
-
-    with _closed(filled):
-        assert in_a_child(unprivileged) == 0
-    put_memory(filled, 1, "A stone rose")
-    with _closed(filled):
-        assert in_a_child(unprivileged) == 0
-
-
-def test_an_index_in_use_is_neither_waited_for_long_nor_removed(filled: str) -> None:
-    inode = os.stat(index_of(filled)).st_ino
-    put_memory(filled, 8, "a zebra")
-    other = sqlite3.connect(index_of(filled), isolation_level=None)
-    with contextlib.closing(other), mock.patch.object(database, "BUSY_SECONDS", 0.0):
-        other.execute("begin exclusive")
-        check(filled, *REQUESTS[:3], index=False)
-        other.execute("rollback")
-    assert inode == os.stat(index_of(filled)).st_ino
-    check(filled)
 
 
 def test_a_search_holds_nobody_off_once_it_is_done(filled: str) -> None:
@@ -427,50 +350,6 @@ def test_a_search_sees_one_moment_whoever_updates_meanwhile(filled: str) -> None
 
     with mock.patch.object(search_index._Statistics, "documents", slow):
         assert expected == indexed(opened(filled, now=AT), EVERYTHING)
-
-
-def test_processes_that_update_at_once_agree(filled: str) -> None:
-    def updates() -> None:
-        for number in range(12):
-            put_memory(filled, number % 7, TEXTS[number % 5])
-            indexed(opened(filled, now=AT), REQUESTS[0])
-
-    children = []
-    for _ in range(3):
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                updates()
-                code = 0
-            finally:
-                os._exit(code)
-        children.append(child)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
-    check(filled)
-
-
-@pytest.mark.parametrize("reads", range(1, 9, 2))
-def test_a_process_killed_while_it_reads_leaves_no_wrong_answer(filled: str, reads: int) -> None:
-    age(filled)
-    for number in range(6):
-        put_memory(filled, number, TEXTS[-number])
-    put(filled, conversation("mjwaid1q-c0000001", message("m-00000009", "The river is high")))
-    put(filled, chunk("mjwaid1q-k0000001", message("m-00000002", "a stone")))
-    left = itertools.count(1)
-    ordinary = RecordFiles.read_file
-
-    def dies(self: RecordFiles, type_: Any, name: str) -> Any:
-        if next(left) == reads:
-            os._exit(137)
-        return ordinary(self, type_, name)
-
-    def body() -> None:
-        with mock.patch.object(RecordFiles, "read_file", dies):
-            ask(opened(filled, now=AT), table.SEARCH, EVERYTHING)
-
-    assert in_a_child(body) == 137
-    check(filled)
 
 
 def test_a_conversation_is_deleted_with_what_was_said(filled: str) -> None:

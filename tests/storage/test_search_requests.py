@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from pmem.core.filters import Filter
 from pmem.operations import table
 from pmem.search.hits import SearchKind
 from pmem.search.picking import SearchRequest
@@ -18,7 +17,6 @@ from tests.storage.searches import (
     check,
     fill,
     indexed,
-    put_memory,
 )
 from tests.work import STALLED, seconds
 
@@ -83,23 +81,3 @@ def test_a_pasted_text_is_answered_quickly(filled: str, query: str) -> None:
 def test_an_empty_memory_is_searched_without_harm(root: str) -> None:
     check(root)
     assert asks(root, "apple") == []
-
-
-def test_of_two_memories_the_right_one_comes_first(root: str) -> None:
-    put_memory(root, 0, "We use PostgreSQL for billing")
-    check(root)
-    assert asks(root, "what do we use for billing?") == ["We use PostgreSQL for billing"]
-    put_memory(root, 1, "We use SQLite for tests")
-    check(root)
-    assert asks(root, "what do we use for tests?")[0] == "We use SQLite for tests"
-    assert asks(root, "what do we use for billing?")[0] == "We use PostgreSQL for billing"
-
-
-def test_filters_say_what_they_took_away(filled: str) -> None:
-    request = SearchRequest(
-        query="apple", kinds=(SearchKind.MEMORY,), wanted=Filter(tags=("fruit",)), top_k=9
-    )
-    found = indexed(opened(filled, now=AT), request)
-    assert {hit.kind for hit in found.hits} == {SearchKind.MEMORY}
-    assert found.removed.keys() == {"tag"}
-    check(filled, request)

@@ -135,10 +135,9 @@ def _contained(claims: "tuple[Claim, Claim]") -> bool:
     lean, rich = sorted(claims, key=lambda claim: len(claim.content))
     few, many = set(lean.content), set(rich.content)
     enough = bool(lean.numbers and few) or len(few) >= _TELLING
-    same = sorted(lean.numbers) == sorted(rich.numbers) and _signs(lean) == _signs(rich)
+    lean_signs, rich_signs = (
+        [sign for sign in claim.signs if sign != "was" and not sign.startswith("past")]
+        for claim in (lean, rich)  # when something was is no difference here
+    )
+    same = sorted(lean.numbers) == sorted(rich.numbers) and lean_signs == rich_signs
     return enough and same and few <= many and len(many) - len(few) <= MOST_MORE
-
-
-def _signs(claim: "Claim") -> list[str]:
-    """Its negations and the like; when something was is no difference here."""
-    return [sign for sign in claim.signs if sign != "was" and not sign.startswith("past")]

@@ -41,10 +41,7 @@ class Index:
     """An open index; it is one thread's at a time.
 
     Every method but `close` raises some of `NONSENSE` where the index holds that, or cannot be used
-    now.
-
-    Attributes:
-        records: What can be asked about records.
+    now. A `cross join` makes SQLite begin with the table on its left, the one that names few rows.
     """
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
@@ -52,7 +49,6 @@ class Index:
         self._path = path
         self._connection = connection
         self._inode = _inode_of(path)
-        self.records = IndexedRecords(connection)
 
     @property
     def is_in_place(self) -> bool:
@@ -107,47 +103,6 @@ class Index:
 
         with snapshot(self._connection):
             yield SearchIndex(self._connection)
-
-    def _post(self, *, has_begun: bool) -> None:
-        query = "select 1 from unposted limit 1"
-        if self._connection.execute(query).fetchone() is None:
-            return
-        from pmem.storage.index.documents import post
-
-        if not has_begun:
-            self._connection.execute("begin immediate")
-        post(self._connection)
-
-
-def _inode_of(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path, follow_symlinks=False)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def open_index(local: str) -> Index | None:
-    """Open the index of a clone, made anew where it is broken; None where none can be kept."""
-    path = os.path.join(local, FILE)
-    for _ in range(2):
-        try:
-            return Index(path, connect(path))
-        except (OSError, sqlite3.Error) as error:
-            if not is_at_fault(error):
-                return None
-            safe_files.discard(path)
-    return None
-
-
-class IndexedRecords:
-    """The records as an index has them.
-
-    A `cross join` makes SQLite begin with the table on its left, the one that names few rows.
-    """
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
     def page(self, store: str, after: str, most: int, without: str) -> list[tuple[str, bytes]]:
         """Return ids and bytes of a store's records behind an id, those without a mark, by id."""
@@ -241,3 +196,34 @@ class IndexedRecords:
         query = f"select number from record where {found.text}"
         query += f" order by {ordered(part.order)} limit ?"
         return self._connection.execute(query, (*found.values, most)).fetchall()
+
+    def _post(self, *, has_begun: bool) -> None:
+        query = "select 1 from unposted limit 1"
+        if self._connection.execute(query).fetchone() is None:
+            return
+        from pmem.storage.index.documents import post
+
+        if not has_begun:
+            self._connection.execute("begin immediate")
+        post(self._connection)
+
+
+def _inode_of(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def open_index(local: str) -> Index | None:
+    """Open the index of a clone, made anew where it is broken; None where none can be kept."""
+    path = os.path.join(local, FILE)
+    for _ in range(2):
+        try:
+            return Index(path, connect(path))
+        except (OSError, sqlite3.Error) as error:
+            if not is_at_fault(error):
+                return None
+            safe_files.discard(path)
+    return None

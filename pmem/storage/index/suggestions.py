@@ -152,34 +152,22 @@ class Suggestions:
         """Return what the latest files say that were written since the index last looked."""
         found: dict[str, dict[str, Any]] = {}
         for store, looked in self._ask("select store, at from looked"):
-            folder = os.path.join(self._folder, store)
-            if store not in stores or os.stat(folder).st_mtime_ns <= looked:
-                continue
-            with os.scandir(folder) as entries:
-                names = [
-                    entry.name
-                    for entry in entries
-                    if entry.name.endswith(_SUFFIX)
-                    and entry.is_file(follow_symlinks=False)
-                    and entry.stat(follow_symlinks=False).st_mtime_ns > looked
-                ]
-            for name in sorted(names)[-MOST_IDS:]:
-                found[name.removesuffix(_SUFFIX)] = _record_in(os.path.join(folder, name))
+            if store in stores and os.stat(os.path.join(self._folder, store)).st_mtime_ns > looked:
+                found |= self._latest(store, looked)
         return found
 
-    def _latest(self, store: str) -> "dict[str, dict[str, Any]]":
-        """Return what the latest records of a store say, which no index has looked at."""
-        folder = os.path.join(self._folder, store)
-        with os.scandir(folder) as entries:
-            names = [
-                entry.name
+    def _latest(self, store: str, since: int = 0) -> "dict[str, dict[str, Any]]":
+        """Return what the latest records of a store say, of those written since some time."""
+        with os.scandir(os.path.join(self._folder, store)) as entries:
+            paths = [
+                entry.path
                 for entry in entries
-                if entry.name.endswith(_SUFFIX) and entry.is_file(follow_symlinks=False)
+                if entry.name.endswith(_SUFFIX)
+                and entry.is_file(follow_symlinks=False)
+                and (not since or entry.stat(follow_symlinks=False).st_mtime_ns > since)
             ]
-        return {
-            name.removesuffix(_SUFFIX): _record_in(os.path.join(folder, name))
-            for name in sorted(names)[-MOST_IDS:]
-        }
+        latest = sorted(paths)[-MOST_IDS:]
+        return {os.path.basename(path).removesuffix(_SUFFIX): _record_in(path) for path in latest}
 
     def _fields(self, number: int) -> "dict[str, Any]":
         rows = self._ask(

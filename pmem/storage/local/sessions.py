@@ -6,7 +6,7 @@ A session is a thread. Records know nothing of it, and losing it costs repetitio
 import sqlite3
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from pmem.values.ids import derived_id, is_id, short
 from pmem.values.records import Time
 from pmem.values.times import in_utc, iso
 
+T = TypeVar("T")
 KEPT: Final = timedelta(days=30)
 """How long it is known what a thread was shown or asked."""
 AT_ONCE: Final = timedelta(seconds=3)
@@ -82,10 +83,7 @@ class NotedTranscripts:
 
     def all(self) -> list[NotedTranscript]:
         """Return what waits, the first noted first."""
-        names = NotedTranscript.__struct_fields__
-        query = f"select {', '.join(names)} from inbox order by noted_at, harness, path"
-        found = [dict(zip(names, row, strict=True)) for row in self._state.rows(query)]
-        return msgspec.convert(found, list[NotedTranscript])
+        return _structs_of(self._state, NotedTranscript, "inbox order by noted_at, harness, path")
 
     def remove(self, entries: Iterable[NotedTranscript]) -> None:
         """Remove what was taken in; what has grown and was noted again meanwhile stays."""
@@ -270,10 +268,7 @@ class KeptPrompts:
 
     def all(self) -> list[KeptPrompt]:
         """Return what is kept, the newest first."""
-        names = KeptPrompt.__struct_fields__
-        query = f"select {', '.join(names)} from prompt order by at desc, name"
-        found = [dict(zip(names, row, strict=True)) for row in self._state.rows(query)]
-        return msgspec.convert(found, list[KeptPrompt])
+        return _structs_of(self._state, KeptPrompt, "prompt order by at desc, name")
 
     def forget(self, names: Collection[str]) -> None:
         """Forget prompts by what they are called."""
@@ -284,6 +279,13 @@ class KeptPrompts:
 def name_of(text: str) -> str:
     """Return what a prompt is called: eight letters and digits."""
     return short(derived_id(_ZERO, "prompt", text))
+
+
+def _structs_of(state: LocalState, type_: type[T], source: str) -> list[T]:
+    """Return the rows of a table whose columns are called like a struct's fields."""
+    names = getattr(type_, "__struct_fields__", ())
+    rows = state.rows(f"select {', '.join(names)} from {source}")
+    return [msgspec.convert(dict(zip(names, row, strict=True)), type_) for row in rows]
 
 
 def _fold(connection: sqlite3.Connection, now: datetime) -> None:

@@ -20,8 +20,8 @@ from pmem.errors import Damaged, NotFound, Refused
 from pmem.memory.app_limit import carry_out
 from pmem.memory.app_memories import members
 from pmem.memory.app_questions import crowd_given, decision_of
-from pmem.memory.proposals import needs_leave
 from pmem.model import tasks
+from pmem.project.caller import needs_leave
 from pmem.project.workspace import Workspace
 from pmem.upkeep.work.of_talk import Changed, WorkKind
 from pmem.values import records
