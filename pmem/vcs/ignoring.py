@@ -97,12 +97,16 @@ def _ignored(workspace: Workspace) -> Iterator[Finding]:
 
 def hide(workspace: Workspace) -> None:
     """Put the rules back that keep out of git what is private."""
-    path = os.path.join(workspace.root, IGNORE_FILE)
-    rules = _missing_rules(workspace)
+    add_lines(workspace, IGNORE_FILE, "".join(_missing_rules(workspace)))
+
+
+def add_lines(workspace: Workspace, name: str, lines: str) -> None:
+    """Put lines at the end of a file of the memory folder."""
+    path = os.path.join(workspace.root, name)
     with locked(workspace), refusals(path):
         text = safe_files.text(path)
         start = text if text.endswith("\n") or not text else f"{text}\n"
-        write_file(path, "".join((start, *rules)).encode(), scratch(workspace.root))
+        write_file(path, f"{start}{lines}".encode(), scratch(workspace.root))
 
 
 def _missing_rules(workspace: Workspace) -> list[str]:

@@ -31,12 +31,18 @@ class Ran:
         self.said = done.stderr.decode()
 
 
-def git(*arguments: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None) -> Ran:
-    """Run git in the current folder, the pmem under test on the path."""
+def git(
+    *arguments: str,
+    stdin: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+    cwd: str | Path = ".",
+) -> Ran:
+    """Run git, by default in the current folder, the pmem under test on the path."""
     known = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "GIT_EDITOR": "true"}
     done = subprocess.run(
         ["git", *WHO, *arguments],
         input=stdin,
+        cwd=cwd,
         capture_output=True,
         env={**known, **(environment or {})},
         timeout=300,
@@ -45,9 +51,9 @@ def git(*arguments: str, stdin: bytes = b"", environment: Mapping[str, str] | No
     return Ran(done)
 
 
-def ok(*arguments: str, stdin: bytes = b"") -> str:
+def ok(*arguments: str, stdin: bytes = b"", cwd: str | Path = ".") -> str:
     """Run git, which must succeed, and return what it printed."""
-    done = git(*arguments, stdin=stdin)
+    done = git(*arguments, stdin=stdin, cwd=cwd)
     assert done.code == 0, (arguments, done.out, done.said)
     return done.out
 
