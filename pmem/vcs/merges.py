@@ -115,7 +115,6 @@ def _bases(git: Repository, merge: Merge) -> list[list[str]]:
 
 
 def _records_of(merge: Merge, differing: _Differing) -> set[str]:
-    """Return the records' files that differ between a merge and one of its parents."""
     paths = {path for side in merge.parents for path in differing[merge.id, side]}
     return set(filter(_is_record, paths))
 

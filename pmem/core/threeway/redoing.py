@@ -92,7 +92,6 @@ def mismatch(
 def _differing_fields(
     wanted: Object, result: Object, versions: Sequence[Object | None], shape: RecordShape
 ) -> Iterator[str]:
-    """Yield the fields that differ and were not changed since."""
     is_conversation = _CHUNKS in shape.rules  # it goes on without events
     goes_on = is_conversation and moment(result[shape.time]) > moment(wanted[shape.time])
     excused = {_RECALLS, shape.time, *shape.derived, *_edited_fields(wanted, result)}
