@@ -139,10 +139,10 @@ class RecordCheck:
                 several = (value,) if isinstance(value, str) else value
                 texts[name] = "\n".join(getattr(each, "text", each) for each in several)
         joined = _APART.join(texts.values())
-        if len(joined) <= _SHORT and instruction_in((joined,)) is None:  # as nearly always
+        if len(joined) <= _SHORT and instruction_in(joined) is None:  # as nearly always
             return
         for name, text in texts.items():
-            what = instruction_in((text,))
+            what = instruction_in(text)
             if what is not None:
                 sentence = f"{what} in its {name}: see whether it belongs there"
                 yield self._found("instructions", sentence, self._line(name), severity="warning")
