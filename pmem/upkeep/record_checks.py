@@ -24,8 +24,7 @@ _MOST_LINKS: Final = 100
 """Links of one record that are told; once they are mended, the next ones are."""
 CLOCKS_DIFFER: Final = timedelta(days=1)
 """Clocks that are set by hand, or to another zone, differ by less."""
-_SHORT: Final = 4000
-"""Characters of texts that are looked at together."""
+_SHORT: Final = 4000  # characters of texts that are looked at together
 _APART: Final = "\n.\n"
 
 ByteSource = Callable[[str], bytes]
@@ -133,7 +132,11 @@ class RecordCheck:
             return
         from pmem.core.instructions import instruction_in
 
-        texts = dict(_texts_of(self._kept))
+        texts = {}
+        for name in SAID:
+            if value := getattr(self._kept, name, None):
+                several = (value,) if isinstance(value, str) else value
+                texts[name] = "\n".join(getattr(each, "text", each) for each in several)
         joined = _APART.join(texts.values())
         if len(joined) <= _SHORT and instruction_in(joined) is None:  # as nearly always
             return
@@ -160,11 +163,3 @@ class RecordCheck:
                 " and if it wrote this record, correct the times in the file"
             )
             yield self._found("ahead", sentence, self._line(field), severity="warning")
-
-
-def _texts_of(record: Memory | Episode) -> Iterator[tuple[str, str]]:
-    for name in SAID:
-        value = getattr(record, name, None)
-        if value:
-            several = (value,) if isinstance(value, str) else value
-            yield name, "\n".join(getattr(each, "text", each) for each in several)
