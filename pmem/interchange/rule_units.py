@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress, groupby, zip_longest
+from itertools import groupby, zip_longest
 from typing import Final, NamedTuple
 
 from pmem.core.lines import split_lines
@@ -178,38 +178,13 @@ def is_pointer(text: str) -> bool:
     return _SEE.match(text) is not None and len(sentences(text)) == 1
 
 
-def _with_whole_steps(blocks: Sequence[MarkdownBlock]) -> Iterator[MarkdownBlock]:
-    """Yield blocks, numbered lists that go on after code as one, the code with the step before."""
-    between: list[MarkdownBlock] = []
-    last: MarkdownBlock | None = None
-    joined: dict[int, int] = {}
-    for block in blocks:
-        goes_on = last is not None and block.headings == last.headings
-        if goes_on and last is not None and block.kind is MarkdownKind.CODE and not block.among:
-            between.append(block)
-            continue
-        if last is not None and goes_on and block.step == last.step + 1:
-            joined[block.among] = last.among
-        among = joined.get(block.among, block.among)
-        is_next = last is not None and among == last.among
-        yield from (one._replace(among=among) if is_next else one for one in between)
-        between = []
-        if not among:
-            last = None
-        elif block.kind is MarkdownKind.BULLET:
-            last = block._replace(among=among) if block.step else None
-        yield block._replace(among=among)
-    yield from between
-
-
 def units_in(blocks: Sequence[MarkdownBlock]) -> Iterator[Said]:
     """Yield what the blocks of a file say, each with those that belong to it.
 
     A sentence that leads to a list, code or table is told with that.
     """
-    whole = _with_whole_steps(blocks)
     lead: MarkdownBlock | None = None
-    parts = [list(part) for _, part in groupby(whole, key=lambda one: one.among or -one.lines[0])]
+    parts = [list(part) for _, part in groupby(blocks, key=lambda one: one.among or -one.lines[0])]
     nothing: list[MarkdownBlock] = []
     for part, after in zip_longest(parts, parts[1:], fillvalue=nothing):
         if lead is not None and not (part[0].kind in _LED and part[0].headings == lead.headings):
@@ -283,9 +258,15 @@ def _list(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator
     is_checklist = lead is not None and all(map(_OPEN_TASK.match, bullets))
     if is_checklist:
         part = [one._replace(text=_OPEN_TASK.sub("", one.text)) for one in part]
-    is_told = [one.kind is not MarkdownKind.CODE or bool(_code_parts(one)) for one in part]
-    yield from (Said("", [one]) for one, told in zip(part, is_told, strict=True) if not told)
-    entries = [_entry(group) for group in _by_entry(list(compress(part, is_told)))]
+    groups: list[list[MarkdownBlock]] = []
+    for block in part:
+        if block.kind is MarkdownKind.CODE and not _code_parts(block):
+            yield Said("", [block])
+        elif block.kind is MarkdownKind.BULLET or not groups:
+            groups.append([block])
+        else:
+            groups[-1].append(block)
+    entries = list(map(_entry, groups))
     yield from (one for one in entries if not one.text)
     kept = [one for one in entries if one.text]
     are_rules = is_checklist or bool(_RULES.search("".join(part[0].headings[-1:])))
@@ -301,8 +282,12 @@ def _list(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator
     longest = LONGEST_STEPS if are_steps else 0 if are_sentences else LONGEST
     if kept and len(whole) <= longest and (opening or are_steps or are_named):
         blocks = [*_blocks(lead), *(block for one in kept for block in one.blocks)]
-        type_ = _type_of_list(opening, kept, are_steps, are_named)
-        if are_rules and type_ is None and type_of(whole) is MemoryType.FACT:
+        type_ = _type_of_rows([one.text for one in kept]) if are_named else None
+        if are_steps or any(one.type is MemoryType.PROCEDURE for one in kept):
+            type_ = MemoryType.PROCEDURE
+        elif are_rules and type_ is None and type_of(whole) is MemoryType.FACT:
+            type_ = MemoryType.CONSTRAINT
+        if forbids(opening):
             type_ = MemoryType.CONSTRAINT
         yield Said(whole, blocks, type_)
         return
@@ -320,17 +305,6 @@ def _are_steps(entries: Sequence[Said], are_rules: bool) -> bool:
         return True
     does = [is_sure_order(one.text) and not is_binding(one.text) for one in entries]
     return not are_rules and 2 * sum(does) >= len(does)
-
-
-def _type_of_list(
-    opening: str, entries: Sequence[Said], are_steps: bool, are_named: bool
-) -> MemoryType | None:
-    """Return what a list is that is kept whole; None where its text decides."""
-    if forbids(opening):
-        return MemoryType.CONSTRAINT
-    if are_steps or any(one.type is MemoryType.PROCEDURE for one in entries):
-        return MemoryType.PROCEDURE
-    return _type_of_rows([one.text for one in entries]) if are_named else None
 
 
 def _alike(entries: Sequence[Said], are_rules: bool) -> Iterator[Said]:
@@ -354,17 +328,6 @@ def _alike(entries: Sequence[Said], are_rules: bool) -> Iterator[Said]:
             yield one._replace(type=MemoryType.FACT)
         else:
             yield one._replace(type=type_)
-
-
-def _by_entry(part: Sequence[MarkdownBlock]) -> Iterator[list[MarkdownBlock]]:
-    """Yield each entry of a list with the blocks that are in it."""
-    entry: list[MarkdownBlock] = []
-    for block in part:
-        if block.kind is MarkdownKind.BULLET and entry:
-            yield entry
-            entry = []
-        entry.append(block)
-    yield entry
 
 
 def _entry(blocks: Sequence[MarkdownBlock]) -> Said:

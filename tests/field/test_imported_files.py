@@ -212,9 +212,6 @@ RULES = {
     "Wrap errors with what was done:\n\n```go\nreturn wrap(err)\n```": [
         ("constraint", "Wrap errors with what was done: `return wrap(err)`")
     ],
-    "1. Build it:\n\n```sh\nmake all\n```\n\n2. Ship it\n3. Tell the others": [
-        ("procedure", "1. Build it: `make all`; 2. Ship it; 3. Tell the others")
-    ],
     "- Use a locator\n  - Make shops single\n  - Make carts new": [
         ("constraint", "Use a locator; Make shops single; Make carts new")
     ],
