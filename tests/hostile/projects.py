@@ -132,8 +132,8 @@ for _name in (STORE, "episodic-memory", "conversations", "conversation-chunks", 
     PLANTS[f"{_name} is a link to a folder"] = _folder_link(_name)
 
 NAMES: Final = (
-    "..", "...", "-rf", "--help", "a\nb", "\x1b[2J", "\x1b]0;owned\x07", "con", "a" * 250, "e\u0301",
-    "\u202etxt", "MJWAID1Q-00000003", "mjwaid1q-00000003 ", "mjwaid1q-00000003.json",
+    "..", "...", "-rf", "--help", "a\nb", "\x1b[2J", "\x1b]0;owned\x07", "con", "a" * 250,
+    "e\u0301", "\u202etxt", "MJWAID1Q-00000003", "mjwaid1q-00000003 ", "mjwaid1q-00000003.json",
     "mjwaid1q-0000000\uff13", "", "$(touch pwned)", "'; drop table file; --",
 )  # fmt: skip
 """Names of files, without the suffix, that are no ids."""
@@ -180,8 +180,8 @@ def _references(root: str, secret: str) -> None:
 
 
 CITED: Final = (
-    "../secret/file", "/etc/passwd", "/dev/zero", "/proc/self/environ", "link", "links/file", "pipe",
-    "huge", ".git/config", "a\x00b", "x\\..\\..\\secret\\file",
+    "../secret/file", "/etc/passwd", "/dev/zero", "/proc/self/environ", "link", "links/file",
+    "pipe", "huge", ".git/config", "a\x00b", "x\\..\\..\\secret\\file",
     ".project-memory/../../secret/file",
 )  # fmt: skip
 
