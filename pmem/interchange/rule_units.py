@@ -53,6 +53,7 @@ _RULES: Final = re.compile(
     re.IGNORECASE,
 )
 _WHEN: Final = re.compile(r"\b(?:when|if|until|unless|before|once)\b")
+_LABELLED: Final = re.compile(r"(\*\*|__)(?:(?!\1).)+(?::\1|\1\s*(?::|[-–—]))")
 _CALLOUT: Final = re.compile(r"\A\s*\[!\w+\]\s*")
 _OPEN_TASK: Final = re.compile(r"\[ \]\s+")
 _SEE: Final = re.compile(r"(?:[^.,]*, )?(?:please )?(?:see|refer to) ", re.IGNORECASE)
@@ -178,13 +179,38 @@ def is_pointer(text: str) -> bool:
     return _SEE.match(text) is not None and len(sentences(text)) == 1
 
 
+def _with_whole_steps(blocks: Sequence[MarkdownBlock]) -> Iterator[MarkdownBlock]:
+    """Yield blocks, numbered lists that go on after code as one, the code with the step before."""
+    between: list[MarkdownBlock] = []
+    last: MarkdownBlock | None = None
+    joined: dict[int, int] = {}
+    for block in blocks:
+        goes_on = last is not None and block.headings == last.headings
+        if goes_on and last is not None and block.kind is MarkdownKind.CODE and not block.among:
+            between.append(block)
+            continue
+        if last is not None and goes_on and block.step == last.step + 1:
+            joined[block.among] = last.among
+        among = joined.get(block.among, block.among)
+        is_next = last is not None and among == last.among
+        yield from (one._replace(among=among) if is_next else one for one in between)
+        between = []
+        if not among:
+            last = None
+        elif block.kind is MarkdownKind.BULLET:
+            last = block._replace(among=among) if block.step else None
+        yield block._replace(among=among)
+    yield from between
+
+
 def units_in(blocks: Sequence[MarkdownBlock]) -> Iterator[Said]:
     """Yield what the blocks of a file say, each with those that belong to it.
 
     A sentence that leads to a list, code or table is told with that.
     """
+    whole = _with_whole_steps(blocks)
     lead: MarkdownBlock | None = None
-    parts = [list(part) for _, part in groupby(blocks, key=lambda one: one.among or -one.lines[0])]
+    parts = [list(part) for _, part in groupby(whole, key=lambda one: one.among or -one.lines[0])]
     nothing: list[MarkdownBlock] = []
     for part, after in zip_longest(parts, parts[1:], fillvalue=nothing):
         if lead is not None and not (part[0].kind in _LED and part[0].headings == lead.headings):
@@ -304,7 +330,8 @@ def _are_steps(entries: Sequence[Said], are_rules: bool) -> bool:
     if MemoryType.PROCEDURE in types:
         return True
     does = [is_sure_order(one.text) and not is_binding(one.text) for one in entries]
-    return not are_rules and 2 * sum(does) >= len(does)
+    are_named = all(_LABELLED.match(one.blocks[0].text) for one in entries)
+    return not (are_rules or are_named) and 2 * sum(does) >= len(does)
 
 
 def _alike(entries: Sequence[Said], are_rules: bool) -> Iterator[Said]:
