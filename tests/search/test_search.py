@@ -164,7 +164,11 @@ def test_a_threshold_says_what_it_removed(full: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"top_k": 0}, {"top_k": -1}, {"threshold": 1.5}, {"threshold": float("nan")}]
+    "fields",
+    [
+        *({"top_k": 0}, {"top_k": -1}, {"related": -1}),
+        *({"threshold": 1.5}, {"threshold": float("nan")}),
+    ],
 )
 def test_limits_out_of_range_are_refused(full: Workspace, fields: dict[str, Any]) -> None:
     with pytest.raises(InvalidValue):
