@@ -45,115 +45,14 @@ Item = dict[str, Any]
 STAMP = "2026-02-03T10:15:00.000Z"
 AT = datetime(2026, 2, 3, 10, 15, tzinfo=UTC)
 
-MEMORIES: list[Item] = [
-    {
-        "id": "mlk2p0a1-9f3c21de",
-        "type": "decision",
-        "content": "Invoices are rendered by the billing service, not by the front end",
-        "category": "architecture",
-        "tags": ["billing", "invoices"],
-        "relationships": [
-            {
-                "targetId": "mlk2p0b7-77aa01bc",
-                "type": "depends_on",
-                "strength": 0.8,
-                "createdAt": STAMP,
-            }
-        ],
-        "validFrom": STAMP,
-        "createdAt": STAMP,
-        "updatedAt": "2026-02-04T08:00:00.000Z",
-        "metadata": {
-            "source": {"type": "conversation", "conversationId": "mlk2nzzz-0a0b0c0d"},
-            "importance": 0.85,
-            "accessCount": 4,
-            "lastAccessedAt": "2026-02-05T07:00:00.000Z",
-            "decayFactor": 0.93,
-            "tokens": 16,
-            "embedding": [0.1, 0.2],
-        },
-    },
-    {
-        "id": "mlk2p0b7-77aa01bc",
-        "type": "constraint",
-        "content": "Invoices must be archived for ten years",
-        "category": "law",
-        "tags": [],
-        "relationships": [],
-        "validFrom": STAMP,
-        "validUntil": None,
-        "createdAt": STAMP,
-        "updatedAt": STAMP,
-        "metadata": {"source": "manual", "importance": 0.6, "accessCount": 0, "tokens": 10},
-    },
-]
-EPISODES: list[Item] = [
-    {
-        "id": "mlk2q111-5e6f7a8b",
-        "type": "episode",
-        "episodeType": "problem_solved",
-        "title": "Lost invoices found",
-        "summary": "The queue dropped jobs while deploying; it is drained first now.",
-        "context": "Deployments of the billing service",
-        "participants": ["Ada", "Bo"],
-        "outcome": "Nothing is lost any more",
-        "emotionalValence": 0.7,
-        "significance": 0.8,
-        "linkedMemories": ["mlk2p0a1-9f3c21de"],
-        "conversationRef": {
-            "conversationId": "mlk2nzzz-0a0b0c0d",
-            "turnRange": {"start": 3, "end": 9},
-        },
-        "tags": ["billing"],
-        "createdAt": STAMP,
-        "updatedAt": STAMP,
-        "metadata": {"importance": 0.8, "tokens": 30},
-    }
-]
-
-
-def _said(number: int) -> Item:
-    return {
-        "id": f"mlk2nz{number:02d}-0000{number:04d}",
-        "role": ("user", "assistant")[number % 2],
-        "content": f"Message {number} about invoices",
-        "timestamp": STAMP,
-        "metadata": {"tokens": 6},
-    }
-
-
-CHUNKS: list[Item] = [
-    {
-        "id": "mlk2o222-1b2c3d4e",
-        "conversationId": "mlk2nzzz-0a0b0c0d",
-        "chunkNumber": 1,
-        "messages": [_said(0), _said(1)],
-        "summary": "Invoices went missing during deployments.",
-        "keyTopics": ["invoices", "deployments"],
-        "tokenCount": 12,
-        "createdAt": STAMP,
-    }
-]
-CONVERSATIONS: list[Item] = [
-    {
-        "id": "mlk2nzzz-0a0b0c0d",
-        "projectId": "billing",
-        "startedAt": STAMP,
-        "endedAt": "2026-02-03T11:00:00.000Z",
-        "status": "ended",
-        "totalTurns": 4,
-        "chunks": CHUNKS,
-        "recentMessages": [_said(2), _said(3)],
-        "activeFacts": [],
-        "milestones": [],
-    }
-]
+SAMPLE = Path(__file__).with_name("multi_tier")
+LONG, EPISODIC = "long-term-memory.json", "episodic-memory.json"
+TALKS, PARTS = "conversations.json", "conversation-chunks.json"
 FILES: dict[str, list[Item]] = {
-    "long-term-memory.json": MEMORIES,
-    "episodic-memory.json": EPISODES,
-    "conversations.json": CONVERSATIONS,
-    "conversation-chunks.json": CHUNKS,
+    name: json.loads((SAMPLE / name).read_bytes()) for name in (LONG, EPISODIC, TALKS, PARTS)
 }
+MEMORIES, EPISODES, CONVERSATIONS, CHUNKS = FILES.values()
+SAID: Item = CHUNKS[0]["messages"][1]
 
 
 def write(folder: Path, files: dict[str, Any]) -> str:
@@ -176,9 +75,9 @@ def figures(done: Imported) -> tuple[int, int, int, int]:
 
 
 @pytest.fixture
-def sample(tmp_path: Path) -> str:
-    """Write the sample files and return their folder."""
-    return write(tmp_path / "sample", FILES)
+def sample() -> str:
+    """Return the folder of the sample files."""
+    return str(SAMPLE)
 
 
 @pytest.mark.row("S2.10.1")
@@ -276,7 +175,6 @@ def _nested(levels: int) -> list[Any]:
     return value
 
 
-LONG, EPISODIC, TALKS, PARTS = FILES
 BAD: dict[str, tuple[str, Any]] = {
     "a text": (LONG, "pancakes"),
     "null": (EPISODIC, None),
@@ -299,8 +197,8 @@ BAD: dict[str, tuple[str, Any]] = {
     "a chunk reference without id": (TALKS, {**CONVERSATIONS[0], "chunks": [{}]}),
     "chunks that are a number": (TALKS, {**CONVERSATIONS[0], "chunks": 3}),
     "messages that are texts": (TALKS, {**CONVERSATIONS[0], "recentMessages": ["x"]}),
-    "an unknown role": (PARTS, {**CHUNKS[0], "messages": [{**_said(1), "role": "wizard"}]}),
-    "nested too deep": (PARTS, {**CHUNKS[0], "messages": [{**_said(1), "toolCall": _nested(80)}]}),
+    "an unknown role": (PARTS, {**CHUNKS[0], "messages": [{**SAID, "role": "wizard"}]}),
+    "nested too deep": (PARTS, {**CHUNKS[0], "messages": [{**SAID, "toolCall": _nested(80)}]}),
     "nested far too deep": (LONG, {**MEMORIES[0], "extra": _nested(900)}),
     "our form, but newer": (LONG, {"schema": 2, "id": "mlk2p0a1-9f3c21df", "content": "x"}),
     "our form, but broken": (LONG, {"schema": 1, "id": "mlk2p0a1-9f3c21df"}),
