@@ -161,17 +161,11 @@ class Facts(Part, frozen=True, kw_only=True):
 
 
 class IndexedDocument(NamedTuple):
-    """A document with everything that an index keeps of it.
+    """A document with everything that an index keeps of it, by its own id.
 
-    Attributes:
-        id: the record's or the message's.
-        document: the facts that ranking needs.
-        frequencies: its terms and how often they occur, weighted by field.
-        place: its place within its session, ascending.
-        text: what it says, for quoted phrases.
-        name_terms: the terms of its speaker's name.
-        facts: what filters ask.
-        links: of a memory, those that start at it.
+    `frequencies` are weighted by field, `place` ascends within its session, `text` is for quoted
+    phrases, `name_terms` are of its speaker's name, `facts` what filters ask, and `links` start at
+    it.
     """
 
     id: str

@@ -105,12 +105,8 @@ MEMORIES = RankingSettings(
 class Weights(NamedTuple):
     """Weights of the signals, 0 or more; only their ratios count.
 
-    Attributes:
-        semantic: TF-IDF of the words of the question.
-        keyword: share of the words of the question that the document holds.
-        recency: half-life of 30 days.
-        importance: as stored.
-        access: how often it was used.
+    `semantic` is TF-IDF of the words of the question, `keyword` the share of them that a document
+    holds; recency has a half-life of 30 days.
     """
 
     semantic: float = 0.4
@@ -157,12 +153,10 @@ def measured(settings: Settings, kind: str) -> RankingSettings:
 
 
 class Named(NamedTuple):
-    """The people and subjects that a question names.
+    """The people and subjects that a question names, as documents spell them.
 
-    Attributes:
-        names: as documents spell them.
-        is_all: whether the question says nothing but a subject.
-        gain: how many times more documents of and about them count.
+    `is_all` tells whether it says nothing but a subject, `gain` how many times more documents of
+    and about them count.
     """
 
     names: frozenset[str]
