@@ -44,18 +44,7 @@ def test_the_message_that_says_it_comes_first(
     assert found[0] == f"{name}: {wanted}", found
 
 
-TALK: Final = (
-    "thumbnails",
-    "py",
-    "memory",
-    "error",
-    "queue",
-    "worker",
-    "cache",
-    "slow",
-    "is",
-    "it",
-)
+TALK: Final = "thumbnails py memory error queue worker cache slow is it".split()
 KEYS: Final = {
     "thumbnails.py": ("thumbnails.py",),
     "what did we change in src/thumbnails.py": ("src/thumbnails.py",),
