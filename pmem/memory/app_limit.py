@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
+from pmem.core import checks
 from pmem.core.apps.deciding import AppDecision, OfflineRules, oldest_goes
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue, Locked, StorageRefused
@@ -15,7 +16,6 @@ from pmem.memory.app_memories import (
     WorkWaits,
     asks,
     members,
-    name_of,
     related_conversations,
     state_of,
     worths_of,
@@ -48,7 +48,7 @@ def compact(workspace: Workspace, app: str) -> Compacted:
     The rules decide under the writers' lock, in one commit. A model is asked before it; what
     others have written meanwhile is looked at again.
     """
-    app, limit = name_of(app), workspace.settings.apps.limit
+    app, limit = checks.app_name(app), workspace.settings.apps.limit
     if asks(workspace, "compaction"):
         made, reason = _one_by_one(workspace, app)
     else:
