@@ -211,7 +211,9 @@ def leads(record: Record) -> Iterator[Lead]:
     """Yield where a record leads."""
     for pointer in POINTERS:
         if pointer.owner is type(record):
-            for identifier in _ids(getattr(record, pointer.field)):
+            value = getattr(record, pointer.field)
+            for item in value if isinstance(value, tuple) else filter(None, [value]):
+                identifier = item if isinstance(item, str) else item.target
                 yield Lead(pointer.target, identifier, pointer.is_part)
 
 
@@ -245,10 +247,3 @@ def _without_gone(
     if isinstance(value, tuple):
         return tuple(item for item in value if not is_gone(target, item))
     return None if value is not None and is_gone(target, value) else value
-
-
-def _ids(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif value is not None:
-        yield from (item if isinstance(item, str) else item.target for item in value)
