@@ -48,12 +48,7 @@ def living(workspace: "Workspace", record: Any) -> Any:
 
 
 def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]]) -> None:
-    """Cut everything that leads to records that a transaction removes, before it ends.
-
-    Raises:
-        Refused: Something that the agent that asks may not see leads to one of them.
-        Damaged: A file that cannot be used may lead to one of them.
-    """
+    """Cut everything that leads to records that a transaction removes, before it ends."""
     types = {type_ for type_, _ in gone}
     owners = owners_of(types) | (types & {Memory, Episode})
     if workspace.reach is not None:
@@ -81,9 +76,6 @@ def check_targets(workspace: "Workspace", changes: Sequence[Change]) -> None:
 
     What led nowhere before may stay, so that its record can still be changed, and a chunk may be
     imported without its conversation: `pmem check` reports it, and `pmem resolve` mends it.
-
-    Raises:
-        NotFound: Something new would lead nowhere.
     """
     for change in changes:
         new = [] if change.record is None else _new_leads(workspace, change.type, change.record)
