@@ -309,19 +309,12 @@ class Energy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AppFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Figures about apps.
+    """Figures about apps that have left a memory or a conversation and are not uninstalled.
 
-    Attributes:
-        apps: Apps that have left a memory or a conversation and are not uninstalled.
-        with_memories: Those of them with active memories.
-        utilisation: Their share.
-        memories: Active memories of apps.
-        created_per_hour: Memories of apps made in the last 24 hours, per hour.
-        compactions_per_app_per_day: Decisions of the last 7 days, per app and day.
-        conversations: Conversations held in apps.
-        with_context: Those whose context had memories of their app, as this clone has seen it.
-        injection_rate: Their share.
-        energy: What models may spend; None where it cannot be read.
+    Memories made are counted over 24 hours, per hour; decisions over 7 days, per app and day.
+    `with_context` are the conversations whose context had memories of their app, as this clone has
+    seen it; `utilisation` and `injection_rate` are the shares of apps with memories, and of those
+    conversations. `energy` is what models may spend; None where it cannot be read.
     """
 
     apps: int

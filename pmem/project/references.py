@@ -163,14 +163,10 @@ def _check_no_name(path: str, gone: set[str]) -> None:
 
 
 class Pointer(NamedTuple):
-    """A field of a record that names others.
+    """A field of an owner's records that names others, of the target's type.
 
-    Attributes:
-        owner: the type of the record that has it.
-        field: its name.
-        target: the type of the records that it leads to.
-        is_part: whether both are parts of one thing, a conversation and a chunk of it: of what is
-            lost somebody must know, so it is reported and never cut.
+    `is_part` says that both are parts of one thing, a conversation and a chunk of it: of what is
+    lost somebody must know, so it is reported and never cut.
     """
 
     owner: RecordType
