@@ -81,7 +81,12 @@ def look(workspace: Workspace) -> GitSetup:
     Raises:
         NotFound: The folder is in no git repository, or git cannot be asked there.
     """
-    _check_inside(workspace)
+    asked = ["rev-parse", "--is-inside-work-tree"]
+    done = git.run(workspace.root, asked, workspace.environment)
+    if done.code or done.out.strip() != b"true":
+        told = done.err.partition("\n")[0].removeprefix("fatal: ")
+        why = f": {told}" if told and top_of(workspace.root) is not None else ""
+        raise NotFound(f"{workspace.root} is in no git work tree{why}", "run `git init` around it")
     there = split_lines(safe_files.text(os.path.join(workspace.root, ATTRIBUTES_FILE)))
     wanted = split_lines(MERGE_ATTRIBUTES)
     parts = [
@@ -149,16 +154,6 @@ def script() -> str:
     """Return what `install` does, as lines for a shell and for the attributes."""
     settings = "".join(f"git config --local {name} '{value}'\n" for name, value in SETTINGS.items())
     return f"{settings}# in the memory folder's {ATTRIBUTES_FILE}:\n{MERGE_ATTRIBUTES}\n"
-
-
-def _check_inside(workspace: Workspace) -> None:
-    """See that git answers for the work tree around the memory folder."""
-    asked = ["rev-parse", "--is-inside-work-tree"]
-    done = git.run(workspace.root, asked, workspace.environment)
-    if done.code or done.out.strip() != b"true":
-        told = done.err.partition("\n")[0].removeprefix("fatal: ")
-        why = f": {told}" if told and top_of(workspace.root) is not None else ""
-        raise NotFound(f"{workspace.root} is in no git work tree{why}", "run `git init` around it")
 
 
 def _settings(workspace: Workspace) -> dict[str, str]:

@@ -1,6 +1,9 @@
-"""Labelled lines in files of `sets`, each below a heading."""
+"""Labelled texts in files: below headings in `sets`, or as rows beside a test."""
 
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 
 def sections(file: str) -> dict[str, list[str]]:
@@ -8,3 +11,8 @@ def sections(file: str) -> dict[str, list[str]]:
     text = (Path(__file__).parent / "sets" / file).read_text(encoding="utf-8")
     parts = (part.split("\n") for part in f"\n{text}".rstrip("\n").split("\n# ")[1:])
     return {heading: lines for heading, *lines in parts}
+
+
+def read_rows(test: str, name: str) -> list[list[Any]]:
+    """Return the JSON arrays of a file in the folder of a test, one a line."""
+    return [orjson.loads(row) for row in Path(test).with_name(name).read_bytes().splitlines()]

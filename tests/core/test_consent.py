@@ -67,6 +67,8 @@ def test_a_name_counts_where_the_memory_is_filed_under_people() -> None:
         ("health", "Colleague was diagnosed with flu"),
         ("language", "Our designer (Quux) speaks French"),
         ("birthday", "Was born in 1980"),
+        ("birthday", "A colleague's birthday is in May"),
+        ("health", "Quux has asthma"),
         ("beliefs", "my boss is Jewish"),
         ("preferred_name", "Goes by Zed"),
         ("pronouns", "boss uses they/them"),

@@ -21,6 +21,32 @@ BIN: Final = os.path.dirname(sys.executable)
 WHO: Final = ("-c", "user.name=Kim", "-c", "user.email=kim@example.org")
 Files = Mapping[str, bytes]
 
+Commands = tuple[tuple[str, ...], ...]
+CONTINUE: Final[Commands] = (("commit", "--no-edit"),)
+WAYS: Final[dict[str, tuple[str, Commands, Commands]]] = {
+    "merge": ("ours", (("merge", "--no-edit", "theirs"),), CONTINUE),
+    "merge the other way": ("theirs", (("merge", "--no-edit", "ours"),), CONTINUE),
+    "rebase": ("ours", (("rebase", "theirs"),), (("rebase", "--continue"),)),
+    "cherry-pick": ("ours", (("cherry-pick", "theirs"),), (("cherry-pick", "--continue"),)),
+    "revert": ("chain", (("revert", "--no-edit", "HEAD~1"),), (("revert", "--continue"),)),
+    "squash": (
+        "ours",
+        (("merge", "--squash", "theirs"),),
+        (("commit", "--allow-empty", "--message", "squashed"),),
+    ),
+    "stash pop": (
+        "theirs",
+        (
+            ("reset", "--soft", "base"),
+            ("stash",),
+            ("checkout", "--force", "--detach", "ours"),
+            ("stash", "pop"),
+        ),
+        (("commit", "--allow-empty", "--message", "popped"), ("stash", "drop")),
+    ),
+}
+"""Where each begins, what it does with branches `ours` and `theirs`, and what goes on after."""
+
 
 class Ran:
     """What a git command left."""

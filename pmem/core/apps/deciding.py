@@ -41,10 +41,9 @@ class OfflineRules:
     """Decides by rules: what says the same becomes one, else the least valuable memory goes."""
 
     def __init__(self, memories: Sequence[Memory]) -> None:
-        from pmem.core.lifecycle.merging import gathered, similar, texts_of  # slow, rarely needed
+        from pmem.core.lifecycle.merging import gathered, with_claims  # slow, rarely needed
 
-        known = similar(memories)
-        groups = gathered(known, texts_of(known))
+        groups = list(gathered(with_claims(memories)))
         self._same = [(g.survivor.id, other.id, why) for g in groups for other, why in g.others]
         pairs = combinations(memories if len(memories) <= _CROWD else (), 2)
         self._near = [(a.id, b.id) for a, b in pairs if adds_little(a.content, b.content)]

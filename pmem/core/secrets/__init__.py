@@ -23,7 +23,7 @@ from pmem.core.secrets.rules import (
 
 DIGEST: Final = "sha256:"
 _WITHOUT_OPTIONS: Final = alternatives(
-    "sqlplus |expdp |impdp |rabbitmqctl |vault login |schtasks |signtool "
+    "sqlplus |expdp |impdp |rabbitmqctl |nmcli |vault login |schtasks |signtool "
 )
 """Programs that take a password as a plain word, or after a slash."""
 LOGINS: Final = alternatives(

@@ -45,8 +45,10 @@ _OPTIONS: Final = (
     ("altool notarytool security", Options(apart="-p --password -w")),
     ("schtasks signtool", Options(apart="/rp /p /RP /P")),
     ("openssl", Options(apart="-k -K")),
+    ("lftp", Options(named="-u", parted=",")),
     ("htpasswd", Options(last="-b -nb -cb -bc -bn -bB -nbB -nbm")),
     ("rabbitmqctl", Options(last="add_user change_password")),
+    ("nmcli", Options(apart="password")),
 )
 _PROGRAMS: Final = {name: options for names, options in _OPTIONS for name in names.split()}
 _SAYING: Final = ("echo", "printf")

@@ -66,6 +66,11 @@ _CODED: Final = lazily(
     r"0x[0-9A-Fa-f]{1,16}$|(?:[0-9A-Fa-f]{2}:){5}|[A-Za-z]\w*=\w+;|pk_(?:live|test)_|#[0-9A-Fa-f]{3,8}$|MII[A-Za-z0-9+/]{2}[AI]NBgkqhkiG9w0BAQEFAAOC"
 )
 """Numbers, colours, and public keys."""
+_ATTRIBUTE: Final = lazily(
+    r"[a-z_]\w*=(?:True|False|None|null|[a-z_]+[0-9]?)|[A-Za-z_.-]+="
+    r"|(?:[a-z_]+[0-9]{0,2}[a-z_]*\.)+[a-z_]+[0-9]{0,2}[a-z_]*"
+)
+"""What is given to a call, or a name with dots."""
 _EMAIL: Final = lazily(r"[^@\s]{1,64}@[\w.-]{1,200}\.[a-z]{2,10}")
 _ID: Final = lazily(r"[0-9a-z]{1,11}-[0-9A-Za-z]{8}")
 _LETTERS: Final = lazily(r"[A-Za-z]")
@@ -176,7 +181,7 @@ def is_password(value: str) -> bool:
     inside = value.strip("!?*.#")
     if _is_phrase(value):
         return True
-    has_symbol = not _SYMBOLS.isdisjoint(inside)
+    has_symbol = not _SYMBOLS.isdisjoint(inside) and _EMAIL.fullmatch(value) is None
     if not has_symbol and _is_name(value):
         return False
     if is_usual(value) or _is_reference(value):
@@ -213,6 +218,7 @@ def _is_reference(value: str) -> bool:
         or _DIGEST.match(value) is not None
         or _NUMBER.fullmatch(value.rstrip("*")) is not None
         or _CODED.match(value) is not None
+        or _ATTRIBUTE.fullmatch(value) is not None
         or _ID.fullmatch(value) is not None
         or _PLACE.fullmatch(value) is not None
         or _SUBTEST.fullmatch(value) is not None

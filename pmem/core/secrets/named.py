@@ -45,6 +45,9 @@ _QUOTED: Final = {
 _KEY: Final = lazily(r"\s{0,3}:")
 _LABEL: Final = lazily(r"[A-Za-z_][\w.-]{0,30}[:=]+(?=.)")
 _CUT: Final = lazily(r"[;&,|](?=[\w .-]{1,30}=)|\\[nrt\"']|\]\]|\)[;{]")
+_IN_FLAG: Final = lazily(
+    r"(?:(?:^|\s)--?[A-Za-z][A-Za-z-]{0,40}|(?:^|\s)(?:ENV|ARG|set|setx|setenv|-x)\s+\w{1,40})$"
+)
 _LATER: Final = lazily(
     r"""[^\n]{0,80}\n(?:[^\n]{0,80}\n){0,3}?[ \t]*["'-]{0,2}[ ]?["']?(?:value|default)["']?"""
     r"\s{0,3}[:=]\s{0,3}"
@@ -230,10 +233,12 @@ def _bond(text: str, name: Name, glue: str, value: _Value, last: _Value) -> int:
     if not _SIGNS.isdisjoint(glue) or " (" in glue or (last.text and text[last.end - 1] in ":="):
         return FIRM
     is_dressed = value.quoted or "**" in glue or "~~" in glue
-    if is_next and is_dressed:
+    if is_next and (_is_flag(text, name) or (is_dressed and _is_given(text, name, glue))):
         return FIRM
     if value.quoted and last.text.endswith("("):
         return min(last.bond, FIRM)
+    if text[name.start : name.end].lower() in words.SHORT:
+        return NEAR if is_next else HINT
     return FIRM if _lower(last) in words.COPULAS else NEAR if is_next else LOOSE
 
 
@@ -254,6 +259,8 @@ def _goes_on(text: str, name: Name, place: int, glue: str) -> bool:
     """Tell whether what is said of a name follows on the next line, alone on it."""
     before = text[place - 1] + glue.partition("\n")[0]
     line = text.rfind("\n", max(0, name.start - _LOOK_BACK), name.start) + 1
+    if "</" in glue and "<string>" not in glue:
+        return False
     if (
         _SIGNS.isdisjoint(before.replace(">", ""))
         and "<string>" not in glue
@@ -265,11 +272,22 @@ def _goes_on(text: str, name: Name, place: int, glue: str) -> bool:
     return len(rest) == 1
 
 
+def _is_given(text: str, name: Name, glue: str) -> bool:
+    """Tell whether what stands in quotes after a name is its value, not the next of a list."""
+    return "," not in glue or text[name.start - 2 : name.start - 1] == "("
+
+
 def _later(text: str, name: Name) -> Iterator[_Value]:
     """Yield what one of the next lines gives as a name's value: `name: X` and `value: ...`."""
     match = _LATER.match(text, name.end)
     if match is not None:
         yield _read_value(text, match.end())
+
+
+def _is_flag(text: str, name: Name) -> bool:
+    """Tell whether a name takes a value after it: `--token x`, `ENV TOKEN x`."""
+    before = text[max(0, name.start - 48) : name.end]
+    return ("-" in before or "_" in before) and _IN_FLAG.search(before) is not None
 
 
 def _read_value(text: str, start: int, is_dressed: bool = False) -> _Value:
@@ -306,6 +324,9 @@ def _secret_in_value(text: str, name: Name, value: _Value) -> Secret | None:
     if label and label[0].rstrip(":=").lower().rpartition("_")[2] in words.OTHER_THINGS:
         return None
     found = judged(name.word, whole.rstrip(_TRAILING), value.start, value.bond)
+    if found is None and label:
+        rest = whole[label.end() :].rstrip(_TRAILING)
+        found = judged(name.word, rest, value.start + label.end(), min(value.bond, NEAR))
     return _with_rest_of_word(text, found, value)
 
 
@@ -343,9 +364,13 @@ def _before(text: str, name: Name) -> list[Secret]:
         value = match[0].rstrip(_TRAILING)
         is_whole = match.start() > 0 or first == 0
         if is_whole and (number or match[0][-1] not in "_-."):
-            bond = FIRM if is_called else LOOSE
-            secret = judged(name.word, value, first + match.start(), bond)
-            if secret is not None:
-                return [secret]
+            previous = (
+                found[-number - 2][0].lower().rstrip(":=") if number + 2 <= len(found) else ""
+            )
+            if previous not in words.OTHER_THINGS:
+                bond = FIRM if is_called else LOOSE
+                secret = judged(name.word, value, first + match.start(), bond)
+                if secret is not None:
+                    return [secret]
         is_called = value.lower() in words.CALLING
     return []

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from pmem.core.patterns import lazily
 from pmem.core.secrets import words
 from pmem.core.secrets.false_positives import is_drawn, is_password
-from pmem.core.secrets.named import judged, word_of
+from pmem.core.secrets.named import NEAR, judged, word_of
 from pmem.core.secrets.rules import Secret
 
 _RULER: Final = frozenset("|-:=+ \t")
@@ -109,6 +109,8 @@ def beside_users(text: str, lowered: str) -> Iterator[Secret]:
 def _is_user(lowered: str, match: re.Match[str]) -> bool:
     """Tell whether what stands before a value is the name of somebody who logs in."""
     user, sign = match["user"].lower(), match["sign"].strip(" \"',")
+    if user in words.USERS and sign in _SIGNS:
+        return True
     if (
         match["sign"].strip() == ","
         and "@" not in user
@@ -134,6 +136,7 @@ def _is_first(lowered: str, match: re.Match[str]) -> bool:
 def _in_cell(word: str | None, cell: _Cell) -> Iterator[Secret]:
     if word and cell.text and " " not in cell.text:
         found = judged(word, cell.text, cell.start)
+        found = found or judged(word, cell.text, cell.start, NEAR)
         if found is not None:
             yield found
 
