@@ -59,13 +59,7 @@ class Relation(StrEnum):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """How two memories relate.
-
-    Attributes:
-        relation: What one is to the other.
-        score: How close they are, from 0 to 1.
-        reason: A short phrase for a person.
-    """
+    """How two memories relate, how close they are (0 to 1), and why, in a short phrase."""
 
     relation: Relation
     score: float
@@ -141,11 +135,7 @@ def has_all_of(whole: Claim, part: Claim) -> bool:
 
 
 def closeness(one: Claim, other: Claim) -> float:
-    """Return the common words as a share of all words (Dice's coefficient).
-
-    Returns:
-        From 0 to `NEAREST`.
-    """
+    """Return the common words as a share of all (Dice's coefficient), from 0 to `NEAREST`."""
     shared = len(one.base & other.base)
     return round(NEAREST * 2 * shared / (len(one.base) + len(other.base)), 4) if shared else 0.0
 

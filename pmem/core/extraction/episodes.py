@@ -61,16 +61,9 @@ _SAD: Final = frozenset("unfortunately sadly sorry frustrating annoying terrible
 class Moment(NamedTuple):
     """What a message makes of its conversation.
 
-    Attributes:
-        type: What kind of key moment it is.
-        title: At most 80 characters of the message.
-        summary: One or two sentences of the messages.
-        context: What led to it, in the words of an earlier message, or nothing.
-        participants: Who spoke since it began, each once.
-        outcome: What came out of it; None for an issue, which is still open.
-        valence: From -1 (bad) to 1 (good).
-        significance: From 0 to 1.
-        first: The place in the messages at which the episode begins.
+    `context` is what led to it, in the words of an earlier message, or nothing; `outcome` is None
+    for an issue, which is still open. It begins at the place `first`; `participants` have spoken
+    since. Its valence is from -1 (bad) to 1, its significance from 0 to 1.
     """
 
     type: EpisodeType
@@ -146,11 +139,7 @@ def arc(episodes: Iterable[Episode], turns: int | None = None) -> Arc:
     An episode belongs to the third of the turns in which it ends: there it came about. One
     without turns counts where the one created last before it ends; if none has turns, they count
     by their number.
-
     Without `turns`, the last turn that an episode knows counts as the last of all.
-
-    Returns:
-        Each episode in exactly one third, in order, and those of a significance of at least 0.7.
     """
     placed = _with_turns(sorted(episodes, key=lambda episode: (episode.created_at, episode.id)))
     total = max([turns or 1, *(end for end, _ in placed)])

@@ -171,8 +171,7 @@ def merge_duplicates(
 ) -> tuple[set[str], int]:
     """Merge the memories that say the same, each into the first by rank that it equals.
 
-    Returns:
-        The ids of what was merged, and how many more wait for the next run.
+    Return the ids of what was merged, and how many more wait for the next run.
     """
     merged: set[str] = set()
     waiting = 0
@@ -201,8 +200,7 @@ def link_similar(
 ) -> int:
     """Link the memories that belong together: newer ones to the older ones that they are like.
 
-    Returns:
-        How many links are left for the next run.
+    Return how many links are left for the next run.
     """
     waiting = 0
     for pair in related:
