@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import RLock
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, NotFound, PmemError, Refused
@@ -15,9 +15,6 @@ from pmem.storage.unindexed import Unindexed
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
 from pmem.values.records import KINDS, STORES, Record, RecordType
-
-if TYPE_CHECKING:
-    pass
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
