@@ -17,7 +17,6 @@ from pmem.values.ids import is_id, matches
 from pmem.values.records import KINDS, STORES, Record, RecordType
 
 R = TypeVar("R", bound=Record)
-T = TypeVar("T")
 _FOLDER: Final = TreeEntry("040000", "")
 _LINK: Final = "120000"
 
