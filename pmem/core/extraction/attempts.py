@@ -100,13 +100,13 @@ def failed_attempts(text: str) -> Iterator[FailedAttempt]:
         if len(sentence) > _LONGEST or sentence.endswith("?"):
             continue
         following = said[place + 1 : place + 1 + _REMEDY]
-        for tried, because in _told(sentence.rstrip(".!"), following):
+        for tried, because in _tell_failures(sentence.rstrip(".!"), following):
             what = tried.strip(" ,")
             if len(what.split()) >= _LEAST and not _VAGUE.fullmatch(what):
                 yield FailedAttempt(what, because.strip(" ,"))
 
 
-def _told(said: str, following: list[str]) -> Iterator[tuple[str, str]]:
+def _tell_failures(said: str, following: list[str]) -> Iterator[tuple[str, str]]:
     """Yield what a sentence says was tried and why it failed, alone or with those behind it."""
     form = next(filter(None, (form.search(said) for form in _FORMS)), None)
     if form is not None and not _SUPPOSED.search(said[: form.end("tried")]):
