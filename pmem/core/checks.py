@@ -11,7 +11,6 @@ from pmem.values.rules import Categories
 from pmem.values.times import iso
 
 _JSON = (dict, list, tuple, str, int, float, bool)
-_SHORTER = "make it shorter"
 MOST_WORD_CHARACTERS = 200
 MOST_TOOL_LEVELS = 32
 """How deep a tool's call or result may be nested; a record holds twice as much."""
@@ -26,7 +25,7 @@ def text(value: str, what: str, most: int) -> str:
         raise InvalidValue(f"{what} must not be empty")
     if len(stripped) > most:
         raise InvalidValue(
-            f"{what} has {len(stripped)} characters, and the limit is {most}", _SHORTER
+            f"{what} has {len(stripped)} characters, and the limit is {most}", "make it shorter"
         )
     try:
         stripped.encode()
@@ -67,9 +66,14 @@ def meant_category(name: str, allowed: Categories) -> str | None:
     """Return the known category that a new one may be a typing mistake for, or None."""
     if name in allowed.names:
         return None
+    return nearest(name.casefold(), allowed.names, 0.8) or None
+
+
+def nearest(name: str, known: Iterable[str], least: float = 0.6) -> str:
+    """Return the known name that another one is probably a slip of; else nothing."""
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(name.casefold(), allowed.names, n=1, cutoff=0.8)), None)
+    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=least)), "")
 
 
 def nesting(value: Any, most: int) -> Any:

@@ -4,10 +4,10 @@ import pytest
 
 from pmem.core.consent import benign, sensitive
 from pmem.values.rules import CONSENT_FIELDS as FIELDS
-from tests.core.labelled import sections
+from tests.labelled import sections
 from tests.work import STALLED, seconds
 
-SETS = sections("consent.txt")
+SETS = sections("core/sets/consent.txt")
 
 
 def told(text: str, **names: str) -> str | None:

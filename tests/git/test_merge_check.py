@@ -75,7 +75,7 @@ def test_a_finding_says_which_merge_lost_what_of_whom_and_where_it_is(both: None
     summary, _, first = done.out.decode().splitlines()
     where = f"{os.path.abspath(PATH)}: differing_record: merge {made[:10]} dropped all that "
     assert first.startswith(where)
-    assert f"`git show {theirs}:{PATH}` has a side's" in first
+    assert f"`git show {theirs}:{PATH}` shows one side" in first
     assert ok("show", f"{theirs}:{PATH}").encode() == data(THEIRS)
     assert summary == "merges     1 in 1 merge"
 
@@ -93,6 +93,12 @@ def test_a_finding_in_json_names_the_commit(both: None) -> None:
 def test_a_range_without_merges_or_memory_has_no_findings(both: None) -> None:
     done = pmem("check", "merges", "--range", "base..ours")
     assert (done.code, done.out) == (0, b"merges     none in 0 merges\n")
+
+
+def test_merges_of_more_than_two_branches_are_named_and_not_redone(both: None) -> None:
+    tampered("ours", "theirs", "base", result=None)
+    assert pmem("check", "merges", "--range", "base..").code == 0
+    assert told("merges", "--range", "base..") == [("not_redone", "warning")]
 
 
 @pytest.mark.parametrize(

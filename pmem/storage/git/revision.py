@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import RLock
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, NotFound, PmemError, Refused
@@ -16,11 +16,7 @@ from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
 from pmem.values.records import KINDS, STORES, Record, RecordType
 
-if TYPE_CHECKING:
-    pass
-
 R = TypeVar("R", bound=Record)
-T = TypeVar("T")
 _FOLDER: Final = TreeEntry("040000", "")
 _LINK: Final = "120000"
 
@@ -122,7 +118,6 @@ class Tree(Unindexed):
         return whole.encode("utf-8", "backslashreplace").decode()
 
     def _names(self, type_: RecordType) -> list[str]:
-        """Return the names of a store's files in ascending order."""
         store = STORES[type_]
         if self._others.get(store, _FOLDER).mode == _LINK:
             raise Damaged(f"{self.where(store)} is a link, not a store")

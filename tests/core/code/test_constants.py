@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pmem.core.code.constants import assignments, same_value
 from pmem.core.code.definitions import parse_symbol
 from pmem.core.code.languages import Language, language_of
-from tests.core.labelled import read_rows
+from tests.labelled import read_rows
 
 LANGUAGES = [
     language_of(suffix) for suffix in (".py", ".ts", ".rs", ".go", ".yaml", ".sh", ".json")

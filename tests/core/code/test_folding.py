@@ -15,7 +15,7 @@ from pmem.core.code.folding import (
     indentation,
 )
 from pmem.core.code.languages import UNKNOWN, Language, language_of, pieces
-from tests.core.labelled import read_rows
+from tests.labelled import read_rows
 
 PYTHON, SCRIPT, GO, RUST = map(language_of, (".py", ".ts", ".go", ".rs"))
 TEXT = language_of(".toml")

@@ -4,7 +4,7 @@ import pytest
 
 from pmem.core.duplicates.comparing import Relation, compare
 from pmem.core.duplicates.reading import claim_of
-from tests.core.labelled import read_rows
+from tests.labelled import read_rows
 
 PAIRS = read_rows(__file__, "languages.jsonl")
 

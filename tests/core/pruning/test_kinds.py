@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pmem.core.pruning.kinds import HEAD, Kinds, kinds_of
 from pmem.values.records import Message, Role
 from tests.conftest import NOW
-from tests.core.labelled import read_rows
+from tests.labelled import read_rows
 from tests.strategies import json_values
 from tests.work import STALLED, WITHIN, calls, seconds
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.text.blocks import OWN_TAGS, BlockKind, TextBlock, blocks, read_prose
-from tests.core.labelled import read_rows
+from tests.labelled import read_rows
 from tests.work import STALLED, seconds
 
 LINES = read_rows(__file__, "blocks.jsonl")

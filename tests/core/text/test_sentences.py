@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pmem.core.text.sentences import read, sentences, split_sentences
 from pmem.core.text.words import spelled_out
-from tests.core.labelled import read_rows
+from tests.labelled import read_rows
 from tests.work import STALLED, seconds
 
 PIECES = st.sampled_from(

@@ -1,4 +1,4 @@
-"""Labelled texts in files: below headings in `sets`, or as rows beside a test."""
+"""Labelled texts in files: below headings, or as rows beside a test."""
 
 from pathlib import Path
 from typing import Any
@@ -7,8 +7,8 @@ import orjson
 
 
 def sections(file: str) -> dict[str, list[str]]:
-    """Return the lines of a file by the heading that they stand below."""
-    text = (Path(__file__).parent / "sets" / file).read_text(encoding="utf-8")
+    """Return the lines of a file, named from here, by the heading that they stand below."""
+    text = (Path(__file__).parent / file).read_text(encoding="utf-8")
     parts = (part.split("\n") for part in f"\n{text}".rstrip("\n").split("\n# ")[1:])
     return {heading: lines for heading, *lines in parts}
 
