@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from pmem.storage.local.sessions import KeptPrompts, NotedTranscripts, ShownItems, UseCounts
     from pmem.storage.local.state import Checkpoints, LocalState, Threads
     from pmem.storage.postgres.project_state import (
-        ServerAppState,
         ServerCheckpoints,
-        ServerPairs,
         ServerProposals,
         ServerRecalls,
         ServerThreads,
@@ -105,16 +103,16 @@ class OwnState:
         return ServerThreads(server, read_only=self._read_only)
 
     @property
-    def apps(self) -> "AppState | ServerAppState":
+    def apps(self) -> "AppState":
         """What apps may spend, what waits for them, and which are gone."""
+        from pmem.storage.local.appstate import AppState
+
         server = self._server()
         if server is None:
-            from pmem.storage.local.appstate import AppState
-
             return AppState(self.state)
-        from pmem.storage.postgres.project_state import ServerAppState
+        from pmem.storage.postgres.project_state import APPS, ServerTables
 
-        return ServerAppState(server, read_only=self._read_only)
+        return AppState(ServerTables(server, APPS, read_only=self._read_only))
 
     @property
     def proposals(self) -> "Proposals | ServerProposals":
@@ -163,16 +161,16 @@ class OwnState:
 
         return ModelAnswers(self.state)
 
-    def judged(self, now: "datetime") -> "JudgedPairs | ServerPairs":
+    def judged(self, now: "datetime") -> "JudgedPairs":
         """The pairs of look-alikes that a person was told of lately."""
-        server = self._server()
-        if server is not None:
-            from pmem.storage.postgres.project_state import ServerPairs
-
-            return ServerPairs(server, now, read_only=self._read_only)
         from pmem.storage.local.model_answers import JudgedPairs
 
-        return JudgedPairs(self.state, now)
+        server = self._server()
+        if server is None:
+            return JudgedPairs(self.state, now)
+        from pmem.storage.postgres.project_state import ServerTables
+
+        return JudgedPairs(ServerTables(server, read_only=self._read_only), now)
 
     @property
     def operations(self) -> "Operations":
