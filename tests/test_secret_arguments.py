@@ -9,7 +9,7 @@ import pytest
 from typer import Context
 
 from pmem.cli.app import root as program
-from pmem.cli.commands import COMMANDS, GROUPS
+from pmem.cli.commands import GROUPS
 from tests.faults.console import Done, added, pmem
 from tests.once import Once
 from tests.policy.paths import MATRIX, PARTS
@@ -176,8 +176,3 @@ def test_what_is_wrong_in_a_file_is_told_without_it(
         for form in ((), ("--json",)):
             check(pmem(*words, *form), *words)
     assert holding(root, TOKEN) == []
-
-
-def test_every_command_is_walked() -> None:
-    grouped = {f"{group} {name}" for group, (_, entries) in GROUPS.items() for name in entries}
-    assert set(MATRIX) == set(COMMANDS) | grouped | PARTS.keys()

@@ -34,6 +34,7 @@ from pmem.memory.changes import RecordsRequest
 from pmem.memory.conversations import Transcript, conversation_named, unfold
 from pmem.memory.memories import put_new
 from pmem.memory.requests import AddRequest
+from pmem.project.caller import check_leave
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
 from pmem.values.fields import AppRef, asked
@@ -339,8 +340,6 @@ class Uninstalled(Purged, frozen=True, kw_only=True):
 
 def purge(workspace: Workspace, request: AppRequest) -> Purged:
     """Delete all memories of an app for good, whatever their state, and what was put off for it."""
-    from pmem.memory.proposals import check_leave
-
     app = known_app(workspace, request.app)
     with workspace.transaction():
         memories = {memory.id: memory for memory in all_of(workspace, app)}

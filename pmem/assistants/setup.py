@@ -204,12 +204,7 @@ def to_paste(workspace: Workspace, request: AssistantSetupRequest) -> list[tuple
 
 
 def files_of(request: AssistantSetupRequest) -> Sequence[SetupFile]:
-    """Return the files that an assistant is told by.
-
-    Raises:
-        UsageError: It has none of that scope.
-        InvalidValue: There is no such assistant.
-    """
+    """Return the files that an assistant is told by."""
     harness = HARNESSES.get(request.harness)
     if harness is None:
         raise InvalidValue(

@@ -44,9 +44,18 @@ def run(arguments: Sequence[str], session: CommandSession | None = None) -> int:
     session = session or CommandSession(os.environ)
     session.arguments = arguments
     try:
-        return _answer(session, arguments)
+        answer = _computed(session, arguments)
+        if not isinstance(answer, Answer):
+            return int(answer or 0)
+        render.show(session, answer)
+        return answer.exit_code
     except PmemError as error:
-        render.fail(session, _as_it_is(session, error))
+        wrote = any(done.has_written for done in session.outcomes) or (
+            session.opened is not None and session.opened.has_written
+        )
+        if wrote and isinstance(error, StorageRefused):  # something did happen
+            error = Unfinished(error.message)
+        render.fail(session, error)
         return 0 if arguments[:1] == [_HOOK] else error.exit_code
     except (KeyboardInterrupt, Abort):
         return 130
@@ -299,19 +308,6 @@ def _shared_options() -> tuple[TyperOption, ...]:
     )
 
 
-def _answer(session: CommandSession, arguments: Sequence[str]) -> int:
-    answer = _computed(session, arguments)
-    if not isinstance(answer, Answer):
-        return int(answer or 0)
-    try:
-        render.show(session, answer)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise StorageRefused(f"standard output cannot be written: {error.strerror}") from None
-    return answer.exit_code
-
-
 def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
     options = list(takewhile("--".__ne__, arguments))
     session.json = "--json" in options  # also when things go wrong before options are read
@@ -336,14 +332,6 @@ def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
         from pmem.cli.usage import sentence
 
         raise UsageError(*sentence(error)) from None
-
-
-def _as_it_is(session: CommandSession, error: PmemError) -> PmemError:
-    """Return an error that does not say that nothing happened where something did."""
-    wrote = any(done.has_written for done in session.outcomes) or (
-        session.opened is not None and session.opened.has_written
-    )
-    return Unfinished(error.message) if wrote and isinstance(error, StorageRefused) else error
 
 
 def _bug(session: CommandSession, error: Exception) -> int:

@@ -176,14 +176,14 @@ def _merges(session: CommandSession, options: CheckOptions) -> Report:
 
 def _findings_report(data: object, found: Sequence[Finding], summary: str) -> Report:
     errors = sum(finding.severity == "error" for finding in found)
-    styles = [("bold", "red" if it.severity == "error" else "yellow", "") for it in found]
+    problems: list[list[Line]] = []
+    for each in found:
+        styles = ("bold", "red" if each.severity == "error" else "yellow", "")
+        problems.append([list(zip(findings.text(each), styles, strict=True))])
     return Report(
         data=data,
         summary=summary,
-        problems=[
-            [list(zip(findings.text(it), style, strict=True))]
-            for it, style in zip(found, styles, strict=True)
-        ],
+        problems=problems,
         errors=errors,
         warnings=len(found) - errors,
         found=found,

@@ -71,7 +71,10 @@ def _first_import(
 
 def _memory_folder(session: CommandSession) -> str:
     """Return a place's memory folder; one that is such a folder itself holds no other."""
-    place, name = os.path.abspath(session.directory or os.getcwd()), session.folder_name
+    place, name = (
+        os.path.abspath(session.directory or os.getcwd()),
+        session.folder_name,
+    )
     if os.path.basename(place) == os.path.basename(name) and os.path.isdir(place):
         return place
     return os.path.join(place, name)

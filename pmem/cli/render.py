@@ -20,26 +20,34 @@ _PROGRESS_STEPS = 200
 
 def show(session: "CommandSession", answer: "Answer") -> None:
     """Print a command's answer, and say what could not be read on the way."""
+    try:
+        _show(session, answer)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        from pmem.errors import StorageRefused
+
+        raise StorageRefused(f"standard output cannot be written: {error.strerror}") from None
+
+
+def _show(session: "CommandSession", answer: "Answer") -> None:
     if session.json:
         from pmem.operations.operation import data_line, plain_form
 
         _write_bytes(data_line(plain_form(answer.data)))
-    elif not session.quiet or not session.changes or answer.exit_code:
-        _show_screen(session, answer)
-    sys.stdout.flush()
-    if not session.quiet and not session.is_telling:
-        _show_notes(session, answer)
-        if not answer.exit_code and session.broken_settings:
-            print_note(f"pmem: {session.broken_settings}")
-
-
-def _show_screen(session: "CommandSession", answer: "Answer") -> None:
-    if answer.raw is not None:
+    elif session.quiet and session.changes and not answer.exit_code:
+        pass
+    elif answer.raw is not None:
         _write(sys.stdout, clean(answer.raw) if sys.stdout.isatty() else answer.raw)
     elif answer.screen is not None and (sys.stdout.isatty() or not answer.lines):
         _show_lines(session, answer.screen(_columns(sys.stdout)))
     else:
         _show_lines(session, answer.lines)
+    sys.stdout.flush()
+    if not session.quiet and not session.is_telling:
+        _show_notes(session, answer)
+        if not answer.exit_code and session.broken_settings:
+            print_note(f"pmem: {session.broken_settings}")
 
 
 def _columns(stream: "TextIO") -> int:

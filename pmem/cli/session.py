@@ -96,10 +96,9 @@ class CommandSession:
         self.actor: str | None = environment.get("PMEM_ACTOR") or None
         self.asker: str | None = None
         self.now: str | None = environment.get("PMEM_NOW") or None
-        self.json = self.quiet = self.read_only = self.has_read = self.changes = self.is_telling = (
-            False
-        )
-        self.redact = self.exact_times = self.mine = self.strict_model = self.explains_all = False
+        self.json = self.quiet = self.read_only = self.redact = self.mine = False
+        self.exact_times = self.strict_model = self.explains_all = False
+        self.has_read = self.changes = self.is_telling = False
         self.outcomes: list[Outcome[Any]] = []
         self.arguments: Sequence[str] = ()
         self.context: Any = None  # Click's, of the command that runs
@@ -124,15 +123,15 @@ class CommandSession:
 
     def opened_anew(self, root: str, shared: "Shared | None" = None) -> Workspace:
         """Open a memory folder as the options say."""
-        gate = {"secrets.gate": "redact"} if self.redact else {}
-        strict = {"model.strict": True} if self.strict_model else {}
+        overrides: dict[str, Any] = {"secrets.gate": "redact"} if self.redact else {}
+        overrides |= {"model.strict": True} if self.strict_model else {}
         return Workspace(
             root,
             shared=shared,
             actor=self.actor and utf8(self.actor, "the actor's name"),
             now=self.fixed_now,
             read_only=self.read_only,
-            overrides={**gate, **strict},
+            overrides=overrides,
             environment=self.environment,
             caller=self.caller,
         )

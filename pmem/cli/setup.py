@@ -127,25 +127,14 @@ def completion(
     if not request.check:
         _put_block(path, None if request.remove else block)
     now = _block_in(path)
-    state: Literal["set", "missing", "differs"]
     state = "set" if now == block else "differs" if now else "missing"
     was_there = before is not None if request.remove else None
-    note = "" if request.check or request.remove else f"open a new {name} to see it"
-    found = CompletionSetup(shell=name, path=path, state=state)
-    return _answer(request, found, [_line(state, path, was_there)], note)
-
-
-class CompletionSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the file that a shell reads has pmem's script."""
-
-    shell: str
-    path: str
-    state: Literal["set", "missing", "differs"]
-
-    @property
-    def ok(self) -> bool:
-        """Whether it has."""
-        return self.state == "set"
+    return Answer(
+        data={"shell": name, "path": path, "state": state},
+        lines=[_line(state, path, was_there)],
+        note="" if request.check or request.remove else f"open a new {name} to see it",
+        exit_code=int(request.check and state != "set"),
+    )
 
 
 def _shell_of(environment: Mapping[str, str]) -> str:
@@ -231,8 +220,7 @@ def _hook_note(found: hooksetup.HookSetup, *, no_place: bool) -> str:
         return f"add these lines to the repositories in {found.path}: pmem sees no safe place there"
     if not found.program:
         return "the hook will not find pmem: put it on the PATH"
-    runs_by_tool = found.kind == "config" and found.ok
-    return "each clone needs `pre-commit install` once" if runs_by_tool else ""
+    return "each clone needs `pre-commit install` once" * (found.kind == "config" and found.ok)
 
 
 _COLOURS: Final = {
@@ -269,8 +257,13 @@ def hook(
 def list_(session: CommandSession, _: NoArguments) -> Answer:
     """Show which coding assistants are connected."""
     found = session.run(table.SETUP_LIST, NoArguments(), anywhere(session))
+    lines = []
+    for one in found.items:
+        seen = "" if one.seen or one.state == "set" else "not installed"
+        said = f"{one.harness:<{max(map(len, HARNESSES)) + 2}}{'--' + one.scope:<11}"
+        lines.append([*_line(one.state, said), (one.why or seen, "dim")])
     note = "`pmem setup NAME` sets one up, `--remove` undoes that"
-    return Answer(data=found, lines=map(_overview_line, found.items), note=note)
+    return Answer(data=found, lines=lines, note=note)
 
 
 def _set_up(
@@ -330,15 +323,12 @@ agents_md = _of_harness("agents-md", "Say in AGENTS.md how to use the memory")
 
 def anywhere(session: CommandSession) -> Workspace:
     """Return the memory of this place, or one that is not there, where none is needed."""
-    place, name = os.path.abspath(session.directory or os.getcwd()), session.folder_name
+    place, name = (
+        os.path.abspath(session.directory or os.getcwd()),
+        session.folder_name,
+    )
     try:
         folder = discover(place, name, session.environment)
     except NoProject:
         folder = os.path.join(place, name)
     return session.opened_anew(folder)
-
-
-def _overview_line(one: assistants.SetupOverview) -> Line:
-    seen = "" if one.seen or one.state == "set" else "not installed"
-    said = f"{one.harness:<{max(map(len, HARNESSES)) + 2}}{'--' + one.scope:<11}"
-    return [*_line(one.state, said), (one.why or seen, "dim")]

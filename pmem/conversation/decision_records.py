@@ -1,7 +1,7 @@
 """Memories made of architecture decision records, and kept to what these say."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, time
 from typing import Annotated, Final
 
@@ -60,7 +60,6 @@ def import_decisions(workspace: Workspace, request: DecisionsRequest) -> Decisio
     a word, and a memory that was made of it before is archived.
     """
     run = _DecisionImport(workspace, request)
-    run.read()
     run.keep()
     return DecisionsImported(
         **run.counts,
@@ -80,24 +79,12 @@ class _DecisionImport:
         self._workspace = workspace
         self._request = request
         self._known = _memories_of(workspace)
-        self._records: dict[str, DecisionRecord] = {}
-
-    def read(self) -> None:
-        """Read the files.
-
-        Raises:
-            InvalidValue: None of them is a decision record.
-        """
-        files: list[str] = []
-        for file in note_files(self._workspace, self._request.paths, lambda _: True, self.skipped):
-            files.append(file.file)
-            found = read_decision(file.file, file.text)
-            if isinstance(found, str):
-                self.skipped.append(Skipped(file.file, found))
-            else:
-                self._records[file.file] = found
+        files = list(note_files(workspace, request.paths, lambda _: True, self.skipped))
+        read = {file.file: read_decision(file.file, file.text) for file in files}
+        self._records = {file: one for file, one in read.items() if not isinstance(one, str)}
+        self.skipped += [Skipped(file, why) for file, why in read.items() if isinstance(why, str)]
         if not self._records:
-            names = ", ".join(files[:3]) or "nothing"
+            names = ", ".join([file.file for file in files][:3]) or "nothing"
             hint = "a record has a section named Decision"
             raise InvalidValue(f"{names} has no decision", hint)
 
@@ -112,10 +99,13 @@ class _DecisionImport:
             if why_not:
                 self._leave(file, why_not)
                 continue
-            text = self._admitted(file, record)
-            if text:
-                self._keep(file, record, text)
-                self.left_out += record.left_out
+            try:
+                text = str(self._request.admit(_content(record), file))
+            except SecretFound as error:
+                self.skipped.append(Skipped(file, f"holds a secret ({error.kind})"))
+                continue
+            self._keep(file, record, text)
+            self.left_out += record.left_out
         while followed:
             first = next((one for one in followed if one not in followed.values()), None)
             old = first or next(iter(followed))
@@ -144,14 +134,6 @@ class _DecisionImport:
         if record is None:
             return self._known[successor].state is State.ACTIVE
         return not record.why_not and record.state != "superseded"
-
-    def _admitted(self, file: str, record: DecisionRecord) -> str:
-        """Return the content of a record's memory; nothing where it holds a secret."""
-        try:
-            return str(self._request.admit(_content(record), file))
-        except SecretFound as error:
-            self.skipped.append(Skipped(file, f"holds a secret ({error.kind})"))
-            return ""
 
     def _leave(self, file: str, why: str) -> None:
         """Leave a record out, and archive the memory that was made of it before."""
@@ -255,7 +237,14 @@ class DecisionFiles:
         self._files: dict[str | int, list[str]] = {}
         for file in {**dict.fromkeys(records), **dict.fromkeys(others)}:
             record = records.get(file)
-            for key in _keys(file, record):
+            keys: dict[str | int, None] = {
+                file.rpartition("/")[2].rpartition(".")[0].casefold(): None
+            }
+            if record is not None:
+                keys[folded_title(record.title)] = None
+            if record is not None and record.number is not None:
+                keys[record.number] = None
+            for key in keys:
                 self._files.setdefault(key, []).append(file)
 
     def find(self, name: RecordName | None, here: str) -> str | None:
@@ -269,16 +258,3 @@ class DecisionFiles:
             if len(beside or found) == 1:
                 return (beside or found)[0]
         return None
-
-
-def _keys(file: str, record: DecisionRecord | None) -> Iterator[str | int]:
-    """Yield what a record may be called; each but once."""
-    stem = file.rpartition("/")[2].rpartition(".")[0].casefold()
-    yield stem
-    if record is None:
-        return
-    title = folded_title(record.title)
-    if title != stem:
-        yield title
-    if record.number is not None:
-        yield record.number

@@ -202,8 +202,11 @@ def _admitting_lines(
     """Return what lets a line in, skips it, or raises; what is skipped is noted as refused."""
 
     def admit(line: Any, where: str) -> Any:
+        is_of_a_tool = isinstance(line, dict) and bool(
+            line.get("role") == Role.TOOL or line.get("tool_call") or line.get("tool_result")
+        )
         try:
-            return request.admit(line, where, redacting=not request.strict and _is_of_a_tool(line))
+            return request.admit(line, where, redacting=not request.strict and is_of_a_tool)
         except SecretFound as found:
             if request.strict:
                 raise
@@ -215,13 +218,6 @@ def _admitting_lines(
             ) from None
 
     return admit
-
-
-def _is_of_a_tool(line: Any) -> bool:
-    """Tell whether a line of a transcript says what a tool was told or answered."""
-    return isinstance(line, dict) and bool(
-        line.get("role") == Role.TOOL or line.get("tool_call") or line.get("tool_result")
-    )
 
 
 def import_arrays(workspace: Workspace, request: ArraysRequest) -> Imported:

@@ -1,10 +1,9 @@
 """Proposing what the project's own history says: pending facts, each with its commit."""
 
 from collections import Counter
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import nlargest
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -75,35 +74,31 @@ class HistoryImported(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: bool
 
 
-class _Found(NamedTuple):
-    """A proposal and its commit."""
-
-    proposal: CommitClaim
-    commit: CommitText
-
-    @property
-    def rank(self) -> tuple[float, datetime]:
-        return self.proposal.confidence, self.commit.at
+_Proposal = tuple[CommitClaim, CommitText]
+"""What is proposed, and the commit that says it."""
 
 
 def import_git(workspace: Workspace, request: HistoryImportRequest) -> HistoryImported:
     """Propose what commits say, as pending facts; what was proposed before stays as it is."""
     if request.limit < 1:
         raise InvalidValue(f"a limit must be at least 1, not {request.limit}")
-    reader = _HistoryReader(workspace, request)
-    chosen = nlargest(request.limit, reader.proposals(), key=lambda one: one.rank)
+    read: Counter[str] = Counter()
+    proposals = _proposals(workspace, request, read)
+    chosen = nlargest(request.limit, proposals, key=lambda one: (one[0].confidence, one[1].at))
     workspace.notes += limits_of_history(workspace.root)
     conversation, known = _conversation(workspace)
-    fresh = [one for one in chosen if one.commit.id not in known]
-    facts, messages, skipped = _Intake(workspace, request).take(fresh)
+    fresh = [one for one in chosen if one[1].id not in known]
+    skipped: list[Skipped] = []
+    said = _messages(workspace, request, {commit.id: commit for _, commit in fresh}, skipped)
+    facts = _facts(workspace, fresh, said)
     if facts and not request.dry_run:
+        stating = {fact.message for fact in facts}
         with workspace.transaction():
             grown = msgspec.structs.replace(conversation, facts=(*conversation.facts, *facts))
-            append(workspace, grown, messages)
+            append(workspace, grown, [one for one in said.values() if one.id in stating])
         workspace.gate.forget()
-    commits = {short(fact.id): fact.evidence[0].removeprefix(COMMIT) for fact in facts}
     return HistoryImported(
-        commits=reader.read,
+        commits=read.total(),
         added=len(facts),
         unchanged=len(chosen) - len(fresh),
         skipped=tuple(skipped),
@@ -111,7 +106,7 @@ def import_git(workspace: Workspace, request: HistoryImportRequest) -> HistoryIm
         items=tuple(
             CommitProposal(
                 id=short(fact.id),
-                commit=commits[short(fact.id)],
+                commit=fact.evidence[0].removeprefix(COMMIT),
                 type=fact.type,
                 content=fact.content,
                 confidence=fact.confidence,
@@ -122,26 +117,19 @@ def import_git(workspace: Workspace, request: HistoryImportRequest) -> HistoryIm
     )
 
 
-class _HistoryReader:
-    """Reads commits, and counts them."""
-
-    def __init__(self, workspace: Workspace, request: HistoryImportRequest) -> None:
-        self.read = 0
-        self._workspace = workspace
-        self._request = request
-
-    def proposals(self) -> Iterable[_Found]:
-        """Yield what commits say; what was taken back and came again was no dead end."""
-        newer: set[int] = set()
-        top, environment = self._workspace.sources.top, self._workspace.environment
-        for commit in read_commits(top, environment, self._request.revisions):
-            self.read += 1
-            self._request.progress(self.read, 0)
-            reverted = reverted_subject(commit.text)
-            came_again = reverted is not None and _sameness(reverted) in newer
-            newer.add(_sameness(commit.text.partition("\n")[0]))
-            if not came_again:
-                yield from (_Found(one, commit) for one in proposals_of(commit.text, commit.author))
+def _proposals(
+    workspace: Workspace, request: HistoryImportRequest, read: Counter[str]
+) -> Iterator[_Proposal]:
+    """Yield what commits say; what was taken back and came again was no dead end."""
+    newer: set[int] = set()
+    for commit in read_commits(workspace.sources.top, workspace.environment, request.revisions):
+        read["commits"] += 1
+        request.progress(read.total(), 0)
+        reverted = reverted_subject(commit.text)
+        came_again = reverted is not None and _sameness(reverted) in newer
+        newer.add(_sameness(commit.text.partition("\n")[0]))
+        if not came_again:
+            yield from ((one, commit) for one in proposals_of(commit.text, commit.author))
 
 
 def _sameness(subject: str) -> int:
@@ -149,39 +137,21 @@ def _sameness(subject: str) -> int:
     return hash(key(plain_subject(subject)))
 
 
-class _Intake:
-    """Makes messages and facts of what was chosen."""
-
-    def __init__(self, workspace: Workspace, request: HistoryImportRequest) -> None:
-        self._workspace = workspace
-        self._request = request
-
-    def take(self, chosen: list[_Found]) -> tuple[list[Fact], list[Message], list[Skipped]]:
-        """Return the facts, the messages that state them, and what holds a secret."""
-        workspace = self._workspace
-        commits = {one.commit.id: one.commit for one in chosen}
-        files = files_of(workspace.sources.top, workspace.environment, list(commits))
-        messages: dict[str, Message] = {}
-        skipped: list[Skipped] = []
-        for commit in sorted(commits.values(), key=lambda commit: (commit.at, commit.id)):
-            try:
-                messages[commit.id] = self._message(commit)
-            except SecretFound as found:
-                why = f"holds a secret ({found.kind})"
-                skipped.append(Skipped(f"commit {commit.id[:10]}", why))
-        facts: dict[str, Fact] = {}
-        for one in chosen:
-            said = messages.get(one.commit.id)
-            if said is not None:
-                fact = _fact(one, said, files.get(one.commit.id, ()))
-                facts.setdefault(short(fact.id), fact)
-        stating = {fact.message for fact in facts.values()}
-        kept = [message for message in messages.values() if message.id in stating]
-        return list(facts.values()), kept, skipped
-
-    def _message(self, commit: CommitText) -> Message:
-        limit = MESSAGE_CHARACTERS
-        text: Any = self._request.admit(commit.text[:limit], f"commit {commit.id[:10]}")
+def _messages(
+    workspace: Workspace,
+    request: HistoryImportRequest,
+    commits: Mapping[str, CommitText],
+    skipped: list[Skipped],
+) -> dict[str, Message]:
+    """Make the messages of commits, by their ids; what holds a secret is skipped."""
+    messages: dict[str, Message] = {}
+    for commit in sorted(commits.values(), key=lambda commit: (commit.at, commit.id)):
+        where = f"commit {commit.id[:10]}"
+        try:
+            text: Any = request.admit(commit.text[:MESSAGE_CHARACTERS], where)
+        except SecretFound as found:
+            skipped.append(Skipped(where, f"holds a secret ({found.kind})"))
+            continue
         message = Message(
             id=derived_id(commit.at, "message", NAME, commit.id),
             external_id=commit.id,
@@ -190,7 +160,35 @@ class _Intake:
             content=text,
             created_at=commit.at,
         )
-        return with_token_count(self._workspace, message)
+        messages[commit.id] = with_token_count(workspace, message)
+    return messages
+
+
+def _facts(
+    workspace: Workspace, chosen: Sequence[_Proposal], said: Mapping[str, Message]
+) -> list[Fact]:
+    """Make the facts that messages of commits state, each once."""
+    commits = list(dict.fromkeys(commit.id for _, commit in chosen))
+    files = files_of(workspace.sources.top, workspace.environment, commits)
+    facts: dict[str, Fact] = {}
+    for proposal, commit in chosen:
+        message, touched = said.get(commit.id), files.get(commit.id, ())
+        if message is None:
+            continue
+        fact = Fact(
+            id=derived_id(message.created_at, "fact", key(proposal.content)),
+            content=proposal.content,
+            type=proposal.type,
+            confidence=proposal.confidence,
+            message=message.id,
+            extracted_at=message.created_at,
+            places=tuple(map(exact_place, touched)) if len(touched) <= FEW_FILES else (),
+            tried=proposal.tried,
+            because=proposal.because,
+            evidence=(f"{COMMIT}{commit.id}",),
+        )
+        facts.setdefault(short(fact.id), fact)
+    return list(facts.values())
 
 
 def _conversation(workspace: Workspace) -> tuple[Conversation, set[str]]:
@@ -203,19 +201,3 @@ def _conversation(workspace: Workspace) -> tuple[Conversation, set[str]]:
     first = Message(id="", role=Role.TOOL, content="", created_at=UNDATED)
     made = conversation_of(workspace, NAME, [first], _SOURCE)
     return msgspec.structs.replace(made, title="Git history"), set()
-
-
-def _fact(found: _Found, message: Message, files: tuple[str, ...]) -> Fact:
-    proposal = found.proposal
-    return Fact(
-        id=derived_id(message.created_at, "fact", key(proposal.content)),
-        content=proposal.content,
-        type=proposal.type,
-        confidence=proposal.confidence,
-        message=message.id,
-        extracted_at=message.created_at,
-        places=tuple(map(exact_place, files)) if len(files) <= FEW_FILES else (),
-        tried=proposal.tried,
-        because=proposal.because,
-        evidence=(f"{COMMIT}{found.commit.id}",),
-    )

@@ -55,7 +55,13 @@ def mark(workspace: Workspace, request: MarkRequest) -> MessageRef:
     before = message_named(workspace, request.message)
     if before.message.removed:
         raise InvalidValue(f"the text of message {short(before.message.id)} was removed")
-    fields = _marks(request)
+    fields: dict[str, Any] = {}
+    if request.importance is not None:
+        fields["importance"] = checks.share("importance", request.importance)
+    if request.pinned is not None:
+        fields["pinned"] = request.pinned
+    if not fields:
+        raise InvalidValue("nothing is to change", "give --importance, --pin or --unpin")
     message = msgspec.structs.replace(before.message, **fields)
     if message == before.message:
         return before
@@ -115,19 +121,6 @@ def remove(workspace: Workspace, request: RemoveMessageRequest) -> RemovedMessag
             and episode.turns.start <= turn <= episode.turns.end
         ),
     )
-
-
-def _marks(request: MarkRequest) -> dict[str, Any]:
-    """Return the fields of a message that a request changes."""
-    fields: dict[str, Any] = {}
-    if request.importance is not None:
-        checks.share("importance", request.importance)
-        fields["importance"] = request.importance
-    if request.pinned is not None:
-        fields["pinned"] = request.pinned
-    if not fields:
-        raise InvalidValue("nothing is to change", "give --importance, --pin or --unpin")
-    return fields
 
 
 def _with_message(

@@ -19,8 +19,8 @@ from pmem.interchange.notes import Note, NotesFile, is_instructions, is_of_proje
 from pmem.interchange.sessions import LOOKED_AT, program_of_chat
 from pmem.memory.citations import VerifyRequest, verify
 from pmem.memory.memories import add, edit_from
-from pmem.memory.proposals import needs_leave
 from pmem.memory.requests import AddRequest, EditRequest
+from pmem.project.caller import needs_leave
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in

@@ -77,7 +77,7 @@ def find_sources(workspace: Workspace) -> ProjectSources:
     inside = name_in(workspace.sources.top, os.path.dirname(workspace.root))
     prefix = f"{inside}/" if inside else ""
     files = [file.removeprefix(prefix) for file in workspace.sources.within(inside)]
-    records = filter(_is_record, files)
+    records = (file for file in files if _RECORD.fullmatch(file.rpartition("/")[2]))
     kept = {
         folder: list(named)
         for folder, named in groupby(sorted(records, key=_folder_of), key=_folder_of)
@@ -146,10 +146,6 @@ def _paths(workspace: Workspace, files: Iterable[str]) -> tuple[str, ...]:
 
 def _folder_of(file: str) -> str:
     return file.rpartition("/")[0]
-
-
-def _is_record(file: str) -> bool:
-    return _RECORD.fullmatch(file.rpartition("/")[2]) is not None
 
 
 def _has_decision(workspace: Workspace, files: Sequence[str]) -> bool:

@@ -178,13 +178,9 @@ def pruned_if_due(
     workspace: Workspace, conversation: Conversation, *, resumed: bool = False
 ) -> tuple[Conversation, Pruning | None]:
     """Return a conversation pruned as far as its last message, or taking it up, calls for."""
-    settings = workspace.settings
-    trigger = _due(settings, conversation, rules(settings))
-    if resumed and trigger is None:
-        trigger = "session_start"
-    if trigger is None:
+    trigger, wanted = _due(workspace.settings, conversation, otherwise="session_start")
+    if trigger is None or (trigger == "session_start" and not resumed):
         return conversation, None
-    wanted = _rules_for(settings, trigger, rules(settings))
     done = _planned(workspace, conversation, wanted, trigger)
     if not done.pruned:
         return conversation, None
@@ -204,12 +200,10 @@ def filled_beyond(workspace: Workspace, conversation: Conversation) -> float | N
 
 def gone(workspace: Workspace, conversation: Conversation) -> frozenset[str]:
     """Return the ids of the messages that a context leaves out by the limits of today."""
-    settings, said = workspace.settings, window(conversation)
-    given = rules(settings)
-    trigger = _due(settings, conversation, given)
+    said = window(conversation)
+    trigger, wanted = _due(workspace.settings, conversation)
     if trigger in (None, "task_boundary"):  # no limit is passed
         return frozenset(conversation.pruned) & {message.id for message in said}
-    wanted = _rules_for(settings, trigger, given)
     found = plan(said, wanted, workspace.now(), conversation.pruned)
     return frozenset(item.id for item in found.pruned)
 
@@ -282,9 +276,9 @@ def _by_hand(workspace: Workspace, conversation: Conversation, request: PruneReq
             most_tokens=given.most_tokens if request.tokens is None else request.tokens,
         )
         return _planned(workspace, conversation, wanted, "by_hand")
-    trigger = _due(settings, conversation, given)
-    wanted = _rules_for(settings, trigger or "session_start", given)
-    return _planned(workspace, conversation, wanted, trigger or "by_hand")
+    trigger, wanted = _due(settings, conversation, given, otherwise="session_start")
+    called = "by_hand" if trigger == "session_start" else trigger
+    return _planned(workspace, conversation, wanted, called or "by_hand")
 
 
 def _planned(
@@ -335,13 +329,17 @@ def _without_pruned(
     )
 
 
-def _due(settings: Settings, conversation: Conversation, given: PruningRules) -> Trigger | None:
-    said, limit = window(conversation), settings.conversation_tokens
-    return due(said, conversation.pruned, limit, given)
-
-
-def _rules_for(settings: Settings, trigger: Trigger, given: PruningRules) -> PruningRules:
-    return rules_for(trigger, given, settings.conversation_tokens)
+def _due(
+    settings: Settings,
+    conversation: Conversation,
+    given: PruningRules | None = None,
+    otherwise: Trigger | None = None,
+) -> tuple[Trigger | None, PruningRules]:
+    """Return what calls for pruning, or what else does, and the rules to prune by then."""
+    given = given or rules(settings)
+    limit = settings.conversation_tokens
+    trigger = due(window(conversation), conversation.pruned, limit, given) or otherwise
+    return trigger, given if trigger is None else rules_for(trigger, given, limit)
 
 
 def statistics(

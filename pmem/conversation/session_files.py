@@ -9,7 +9,6 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from hashlib import sha256
 from importlib import import_module
 from typing import IO, Any, Final, NamedTuple
@@ -168,20 +167,6 @@ def _open_by_program(path: str) -> Iterator[IO[bytes]]:
             raise FileNotRead(f"{path} cannot be decompressed: it is damaged")
 
 
-def read_past_compressed(
-    paths: Iterable[str], is_wanted: Callable[[str], bool]
-) -> tuple[list[str], int]:
-    """Return the files that are wanted, and how many could not be decompressed to see that."""
-    kept, closed = [], 0
-    for path in paths:
-        try:
-            if is_wanted(path):
-                kept.append(path)
-        except NotDecompressed:
-            closed += 1
-    return kept, closed
-
-
 class FoundSessions(NamedTuple):
     """The files of sessions, and how many more are compressed and could not be looked into."""
 
@@ -192,21 +177,7 @@ class FoundSessions(NamedTuple):
 class NoSession(InvalidValue):
     """A file is no session of any program that is known."""
 
-    def __init__(self, path: str, title: str) -> None:
-        super().__init__(
-            f"{path} is no session of {title}",
-            "`pmem import messages` takes JSON Lines of any other program",
-        )
-
-
-class NotReadYet(InvalidValue):
-    """A chat is of a program that is known, and that has no reader."""
-
-    def __init__(self, path: str, title: str) -> None:
-        super().__init__(
-            f"{path} is a chat of {title}: pmem has no reader for it yet",
-            "`pmem import messages` takes JSON Lines, one message each",
-        )
+    default_hint = "`pmem import messages` takes JSON Lines of any other program"
 
 
 def sessions_of(
@@ -220,15 +191,17 @@ def sessions_of(
     """
     roots = work_trees(root, environment)
     home = environment.get("HOME") or os.path.expanduser("~")
-    places: dict[SessionProgram, partial[Iterator[str]]] = {
-        SessionProgram.CLAUDE_CODE: partial(
-            _claude_code, home, environment, roots, sub_agents=sub_agents
-        ),
-        SessionProgram.CODEX: partial(_codex, home, environment),
-        SessionProgram.GEMINI: partial(_gemini, home, environment, sub_agents=sub_agents),
-    }
-    found = places.get(harness)
-    return FoundSessions(()) if found is None else _of_project(harness, found(), roots)
+    if harness is SessionProgram.CLAUDE_CODE:
+        own = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
+        found = _claude_code(os.path.join(own, "projects"), roots, sub_agents=sub_agents)
+    elif harness is SessionProgram.CODEX:
+        found = _codex(environment.get("CODEX_HOME") or os.path.join(home, ".codex"))
+    elif harness is SessionProgram.GEMINI:
+        own = os.path.join(environment.get("GEMINI_CLI_HOME") or home, ".gemini", "tmp")
+        found = _gemini(own, sub_agents=sub_agents)
+    else:
+        return FoundSessions(())
+    return _of_project(harness, found, roots)
 
 
 def sessions_in(
@@ -244,18 +217,13 @@ def sessions_in(
             sessions of other projects only.
     """
     if os.path.isdir(path):
-        files = [
-            os.path.join(folder, name)
-            for folder, _, names in os.walk(path)
-            for name in names
-            if _is_session(harness, name)
-        ]
+        files = list(_sessions_below(harness, path))
         found = _of_project(harness, files, work_trees(root, environment))
         return found if found.files or found.compressed else _moved(harness, path, files)
     try:
         program = harness_of(path)
     except NoSession:
-        raise NoSession(path, TITLES[harness]) from None
+        raise NoSession(f"{path} is no session of {TITLES[harness]}") from None
     if program is harness:
         return FoundSessions((path,))
     how = "auto" if FORMS[program].whole else program
@@ -297,8 +265,11 @@ def harness_of(path: str) -> SessionProgram:
         return found
     unread = unread_program(start)
     if unread:
-        raise NotReadYet(path, unread)
-    raise NoSession(path, "a program that pmem knows")
+        raise InvalidValue(
+            f"{path} is a chat of {unread}: pmem has no reader for it yet",
+            "`pmem import messages` takes JSON Lines, one message each",
+        )
+    raise NoSession(f"{path} is no session of a program that pmem knows")
 
 
 def work_trees(root: str, environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -307,19 +278,14 @@ def work_trees(root: str, environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((os.path.realpath(root), *others)))
 
 
-def _claude_code(
-    home: str, environment: Mapping[str, str], roots: tuple[str, ...], *, sub_agents: bool
-) -> Iterator[str]:
-    own = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
-    projects = os.path.join(own, "projects")
+def _claude_code(projects: str, roots: tuple[str, ...], *, sub_agents: bool) -> Iterator[str]:
     starts = tuple(_NO_LETTER.sub("-", root) for root in roots)
     for folder in _names_in(projects):
         files = [
-            os.path.join(place, name)
-            for place, _, names in os.walk(os.path.join(projects, folder))
-            for name in sorted(names)
-            if _is_session(SessionProgram.CLAUDE_CODE, name)
-            and (sub_agents or not (name.startswith("agent-") or "subagents" in place))
+            path
+            for path in _sessions_below(SessionProgram.CLAUDE_CODE, os.path.join(projects, folder))
+            if sub_agents
+            or not ("subagents" in path or os.path.basename(path).startswith("agent-"))
         ]
         # One file says where a folder's sessions are; a name that fits may have those of others.
         is_wanted = folder.startswith(starts) or any(
@@ -329,25 +295,27 @@ def _claude_code(
             yield from files
 
 
-def _codex(home: str, environment: Mapping[str, str]) -> Iterator[str]:
-    own = environment.get("CODEX_HOME") or os.path.join(home, ".codex")
+def _codex(own: str) -> Iterator[str]:
     for part in ("sessions", "archived_sessions"):
-        for place, _, names in os.walk(os.path.join(own, part)):
-            for name in names:
-                if name.startswith("rollout-") and _is_session(SessionProgram.CODEX, name):
-                    yield os.path.join(place, name)
+        for path in _sessions_below(SessionProgram.CODEX, os.path.join(own, part)):
+            if os.path.basename(path).startswith("rollout-"):
+                yield path
 
 
-def _gemini(home: str, environment: Mapping[str, str], *, sub_agents: bool) -> Iterator[str]:
-    own = os.path.join(environment.get("GEMINI_CLI_HOME") or home, ".gemini", "tmp")
+def _gemini(own: str, *, sub_agents: bool) -> Iterator[str]:
     for folder in _names_in(own):
         chats = os.path.join(own, folder, "chats")
-        for place, inner, names in os.walk(chats):
-            if not sub_agents:
-                inner.clear()
-            for name in sorted(names):
-                if _is_session(SessionProgram.GEMINI, name):
-                    yield os.path.join(place, name)
+        for path in _sessions_below(SessionProgram.GEMINI, chats):
+            if sub_agents or os.path.dirname(path) == chats:
+                yield path
+
+
+def _sessions_below(harness: SessionProgram, folder: str) -> Iterator[str]:
+    """Yield the files in a folder, at any depth, that may be sessions."""
+    for place, _, names in os.walk(folder):
+        for name in sorted(names):
+            if _is_session(harness, name):
+                yield os.path.join(place, name)
 
 
 def _is_session(harness: SessionProgram, name: str) -> bool:
@@ -360,9 +328,13 @@ def _is_session(harness: SessionProgram, name: str) -> bool:
 def _of_project(
     harness: SessionProgram, files: Iterable[str], roots: tuple[str, ...]
 ) -> FoundSessions:
-    kept, compressed = read_past_compressed(
-        files, lambda path: _is_in(_place_of(harness, path), roots)
-    )
+    kept, compressed = [], 0
+    for path in files:
+        try:
+            if _is_in(_place_of(harness, path), roots):
+                kept.append(path)
+        except NotDecompressed:
+            compressed += 1
     return FoundSessions(_by_age(kept), compressed)
 
 

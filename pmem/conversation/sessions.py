@@ -126,7 +126,7 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
     if request.pending and request.learn and not request.dry_run:
         with workspace.transaction():  # what earlier imports took in and did not read
             for one in [*workspace.conversations.find()]:
-                counts["facts"] += read_unread(workspace, one, request.since).facts
+                counts["facts"] += read_unread(workspace, one, request.since)[1]
     request.progress(done, done)
     if waiting and not request.dry_run:
         workspace.own.noted_transcripts.remove(waiting)
@@ -198,20 +198,16 @@ class _SessionImport:
         self._workspace.gate.forget()
 
     def _take(self, batch: list[tuple[str, Message]]) -> None:
-        sessions: dict[str, list[Message]] = {}
-        for session, message in batch:
-            sessions.setdefault(session, []).append(message)
-        for session, messages in sessions.items():
-            self._extend(session, messages)
+        for session in dict.fromkeys(session for session, _ in batch):
+            self._extend(session, [message for of, message in batch if of == session])
 
     def _extend(self, session: str, messages: list[Message]) -> None:
         workspace = self._workspace
         conversation = self._conversation(session, messages)
         if self._request.learn and not self._request.dry_run and session not in self._read:
             self._read.add(session)
-            earlier = read_unread(workspace, conversation, self._request.since)
-            conversation = earlier.conversation
-            self.counts["facts"] += earlier.facts
+            conversation, facts = read_unread(workspace, conversation, self._request.since)
+            self.counts["facts"] += facts
         known = self._known[session]
         fresh = [message for message in messages if message.id not in known]
         edited = {
@@ -226,15 +222,15 @@ class _SessionImport:
         if self._request.dry_run:
             return
         if edited:
-            conversation = replace_messages(
-                workspace, conversation, _with_tokens(workspace, edited)
-            )
+            counted = {name: with_token_count(workspace, one) for name, one in edited.items()}
+            conversation = replace_messages(workspace, conversation, counted)
         if fresh:
             title = self.notes.titles.get(session, self.notes.title)
             if title is not None and conversation.title is None:
                 title = visible(title)[:_LONGEST_TITLE]
                 conversation = msgspec.structs.replace(conversation, title=title)
-            new = list(_with_tokens(workspace, {one.id: one for one in fresh}).values())
+            by_id = {one.id: one for one in fresh}
+            new = [with_token_count(workspace, one) for one in by_id.values()]
             if not self._request.learn:
                 conversation = with_unread(conversation, new)
                 self._look_for_facts(new)
@@ -338,7 +334,3 @@ def _size(path: str) -> int:
         return os.path.getsize(path)
     except OSError as error:
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
-
-
-def _with_tokens(workspace: Workspace, messages: dict[str, Message]) -> dict[str, Message]:
-    return {name: with_token_count(workspace, message) for name, message in messages.items()}

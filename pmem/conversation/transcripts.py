@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import dropwhile
-from typing import NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from pmem.conversation.episodes import noticed_at_import
@@ -66,9 +64,7 @@ def append(
     """Put a conversation with further messages of its transcript, inside a transaction."""
     latest = max(message.created_at for message in fresh)
     if conversation.status is Status.ENDED:
-        conversation = msgspec.structs.replace(
-            conversation, ended_at=max(latest, conversation.ended_at or latest)
-        )
+        conversation = replace(conversation, ended_at=max(latest, conversation.ended_at or latest))
     grown = extend(workspace, conversation, fresh, latest, _imported_chunk_id, told)
     workspace.conversations.put(grown)
 
@@ -113,7 +109,7 @@ def replace_messages(
         in_merged = place <= conversation.merged_chunks > 0
         if in_merged or any(message.id in edited for message in chunk.messages):
             cleared = max(0, conversation.cleared_turns - turn)
-            fresh = msgspec.structs.replace(
+            fresh = replace(
                 chunk,
                 merged_into=None,
                 messages=tuple(edited.get(old.id, old) for old in chunk.messages),
@@ -122,7 +118,7 @@ def replace_messages(
             workspace.chunks.put(summarised(workspace, fresh, cleared))
         turn += len(chunk.messages)
         done = place + 1 if turn <= conversation.cleared_turns else done
-    renewed = msgspec.structs.replace(
+    renewed = replace(
         conversation,
         recent_messages=tuple(edited.get(old.id, old) for old in conversation.recent_messages),
         facts=_facts_after(
@@ -154,13 +150,6 @@ def _facts_after(
     return (*kept, *stated(workspace, new, kept, title))
 
 
-class FactsRead(NamedTuple):
-    """A conversation as it is kept after it was read, and how many facts were noted."""
-
-    conversation: Conversation
-    facts: int
-
-
 def with_unread(conversation: Conversation, fresh: Sequence[Message]) -> Conversation:
     """Return a conversation that knows from which message on it has not been read for facts."""
     return replace(conversation, unread_from=conversation.unread_from or fresh[0].id)
@@ -174,13 +163,16 @@ def from_unread(conversation: Conversation, messages: Iterable[Message]) -> Iter
 
 def read_unread(
     workspace: Workspace, conversation: Conversation, since: datetime | None = None
-) -> FactsRead:
+) -> tuple[Conversation, int]:
     """Note the facts and key moments of what was not read, inside a transaction.
 
     What was said before `since` stays unread.
+
+    Returns:
+        The conversation as it is kept now, and how many facts were noted.
     """
     if conversation.unread_from is None:
-        return FactsRead(conversation, 0)
+        return conversation, 0
     transcript = unfold(workspace, conversation)
     unread = tuple(from_unread(conversation, transcript.messages))
     wanted = tuple(one for one in unread if since is None or one.created_at >= since)
@@ -204,7 +196,7 @@ def read_unread(
         milestones=noticed.milestones,
         unread_from=None if len(wanted) == len(unread) else conversation.unread_from,
     )
-    return FactsRead(workspace.conversations.put(kept), sum(map(len, by_message.values())))
+    return workspace.conversations.put(kept), sum(map(len, by_message.values()))
 
 
 def _of(messages: Iterable[Message], facts: dict[str, list[Fact]]) -> list[Fact]:

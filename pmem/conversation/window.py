@@ -1,7 +1,6 @@
 """What a conversation brings to its context."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import msgspec
 
@@ -42,12 +41,11 @@ def talk_of(workspace: Workspace, reference: str | None) -> ConversationWindow:
         conversation = conversation_named(workspace, reference)
     if conversation is None:
         return ConversationWindow()
-    talk = _read_chunks(workspace, conversation)
-    conversation = talk.conversation
-    opening = _opening(workspace, talk)
+    conversation, chunks = _read_chunks(workspace, conversation)
+    opening = _opening(workspace, conversation, chunks)
     system = (opening,) if opening is not None and opening.role is Role.SYSTEM else ()
     shown = window(conversation)
-    endings = list(_endings(workspace, talk))
+    endings = list(_endings(workspace, conversation, chunks))
     recent = tuple(item for item in shown if item not in system)
     return ConversationWindow(
         system=system,
@@ -129,48 +127,45 @@ def _ids_before_clearing(
     return frozenset(before)
 
 
-class _ReadConversation(NamedTuple):
-    """A conversation, and its chunks by their ids, as far as they have been read."""
-
-    conversation: Conversation
-    chunks: dict[str, Chunk | None]
+_Chunks = dict[str, Chunk | None]
+"""Chunks by their ids, as far as they have been read."""
 
 
-def _read_chunks(workspace: Workspace, conversation: Conversation) -> _ReadConversation:
+def _read_chunks(workspace: Workspace, conversation: Conversation) -> tuple[Conversation, _Chunks]:
     """Read the chunks that a context shows; all of them where messages may be kept twice."""
     shown = conversation.chunks[conversation.merged_chunks :]
     read = {identifier: _usable_chunk(workspace, identifier) for identifier in shown}
     found = {place: read[id_] for place, id_ in enumerate(conversation.chunks) if id_ in read}
 
     if not may_repeat(conversation, {place: each for place, each in found.items() if each}):
-        return _ReadConversation(conversation, read)
+        return conversation, read
 
     try:
         whole = read_whole(workspace, conversation)
     except (Damaged, StorageRefused):
-        return _ReadConversation(conversation, read)
-    return _ReadConversation(whole.conversation, {chunk.id: chunk for chunk in whole.chunks})
+        return conversation, read
+    return whole.conversation, {chunk.id: chunk for chunk in whole.chunks}
 
 
-def _opening(workspace: Workspace, talk: _ReadConversation) -> Message | None:
+def _opening(workspace: Workspace, conversation: Conversation, chunks: _Chunks) -> Message | None:
     """Return a conversation's first message."""
-    said: tuple[Message, ...] = talk.conversation.recent_messages
-    if talk.conversation.chunks:
-        first = talk.conversation.chunks[0]
-        known = first in talk.chunks
-        chunk = talk.chunks[first] if known else _usable_chunk(workspace, first)
+    said: tuple[Message, ...] = conversation.recent_messages
+    if conversation.chunks:
+        first = conversation.chunks[0]
+        chunk = chunks[first] if first in chunks else _usable_chunk(workspace, first)
         said = chunk.messages if chunk else ()
     return said[0] if said and not said[0].removed else None
 
 
-def _endings(workspace: Workspace, talk: _ReadConversation) -> Iterator[tuple[Chunk, int]]:
+def _endings(
+    workspace: Workspace, conversation: Conversation, chunks: _Chunks
+) -> Iterator[tuple[Chunk, int]]:
     """Yield the chunks with a summary of their own, the latest first, and the turns since."""
-    conversation = talk.conversation
     ago = len(conversation.recent_messages)
     for identifier in reversed(conversation.chunks[conversation.merged_chunks :]):
         if conversation.turns - ago <= conversation.cleared_turns:
             return
-        chunk = talk.chunks[identifier]
+        chunk = chunks[identifier]
         if chunk is None:
             ago += workspace.settings.chunk_size
             continue

@@ -16,22 +16,14 @@ from pmem.core.lifecycle.states import successor_of
 from pmem.core.retention import json_value
 from pmem.core.retrieval.documents import repeats_title
 from pmem.values.ids import short
-from pmem.values.records import KINDS, Episode, Memory, MemoryType, Record, Relationship, State
+from pmem.values.records import KINDS, Episode, Memory, Record, Relationship, State
 
 Kept = Memory | Episode
 Records = Mapping[str, Kept]
 
 _BOOKS: Final = ("id", "schema", "access", "tokens", "history", "updated_at", "relationships")
-_RANKS: Final = (
-    MemoryType.DECISION,
-    MemoryType.CONSTRAINT,
-    MemoryType.DEAD_END,
-    MemoryType.PROCEDURE,
-    MemoryType.PREFERENCE,
-    MemoryType.GOAL,
-    MemoryType.FACT,
-    MemoryType.ENTITY,
-    MemoryType.INSIGHT,
+_RANKS: Final = tuple(
+    "decision constraint dead_end procedure preference goal fact entity insight".split()
 )
 """Types in the order in which a reader wants them; episodes follow."""
 
@@ -216,5 +208,5 @@ def _is_active(record: Kept | None) -> bool:
 
 def _order(entry: About) -> tuple[bool, int, str, str]:
     """Sort by kind and type as a reader wants them, then by age."""
-    place = next((n for n, type_ in enumerate(_RANKS) if type_ == entry.type), len(_RANKS))
+    place = _RANKS.index(entry.type) if entry.type in _RANKS else len(_RANKS)
     return (entry.kind != KINDS[Memory], place, entry.type, entry.id)

@@ -359,7 +359,10 @@ class Hunt:
 
 def first_of(digest: str) -> int:
     """Return the checksum of a text's first line; one that pmem never wrote fits no line."""
-    return _number(digest.partition("-")[0])
+    try:
+        return int(digest.partition("-")[0], 16)
+    except ValueError:
+        return -1
 
 
 def suffix_of(file: str) -> str:
@@ -371,13 +374,6 @@ def _parts(file: str) -> tuple[str, str, str]:
     """Return the folder, the name and the suffix of a file."""
     folder, _, name = file.rpartition("/")
     return folder, name, name[name.rfind(".") :] if "." in name[1:] else ""
-
-
-def _number(digits: str) -> int:
-    try:
-        return int(digits, 16)
-    except ValueError:
-        return -1
 
 
 def _size(lines: Lines) -> int:

@@ -1,6 +1,6 @@
 """What has changed since a thread's last look: lines for the head of its next context."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -21,16 +21,6 @@ _FINGERPRINT_BYTES: Final = 8
 _UNTOLD: Final = (EventKind.LINK, EventKind.UNLINK)
 _CITED: Final = {"citations"}
 """An event that changed nothing else is no news: the memory says what it said."""
-_TURNS: Final = (
-    EventKind.MERGE,
-    EventKind.ARCHIVE,
-    EventKind.SUPERSEDE,
-    EventKind.DELETE,
-    EventKind.TTL,
-    EventKind.RESTORE,
-)
-"""Events that take a memory out of recall, or bring it back."""
-_WENT: Final = (EventKind.ARCHIVE, EventKind.SUPERSEDE, EventKind.DELETE, EventKind.TTL)
 _WORDS: Final[dict[EventKind, str]] = {
     EventKind.ADD: "+created",
     EventKind.UPDATE: "↑updated",
@@ -41,6 +31,13 @@ _WORDS: Final[dict[EventKind, str]] = {
     EventKind.TTL: "-soft_deleted",
     EventKind.RESTORE: "↩restored",
 }
+_TURNS: Final = _WORDS.keys() - {EventKind.ADD, EventKind.UPDATE}
+"""Events that take a memory out of recall, or bring it back."""
+_WENT: Final = _TURNS - {EventKind.MERGE, EventKind.RESTORE}
+_TAKEN: Final = {EventKind.ADD: "supersedes", EventKind.MERGE: "merged"}
+"""Where an event says what its memory took over."""
+_TAKERS: Final = {EventKind.MERGE: "into", EventKind.SUPERSEDE: "by"}
+"""Where an event says what took its memory over."""
 _EVENT = msgspec.json.Encoder(order="deterministic")
 
 
@@ -109,12 +106,12 @@ def seen_with(
         if memory.id not in waiting
         for event in _told_events(memory)
         if memory.id in told
-        or _heir(event) not in waiting
+        or waiting.isdisjoint(_ids_in(event, _TAKERS))
         or not _is_told_by_heir(memory.id, event, heirs)
     }
 
 
-def header(revision: int, new: Sequence[MemoryNews], most: int = MOST) -> list[str]:
+def header(revision: int, new: Sequence[MemoryNews]) -> list[str]:
     """Write the lines that tell a model what has changed; none when nothing has.
 
     Returns:
@@ -123,8 +120,8 @@ def header(revision: int, new: Sequence[MemoryNews], most: int = MOST) -> list[s
     """
     if not new:
         return []
-    left = f" (the newest {most} of {len(new)})" if len(new) > most else ""
-    return [f"Memory updates since rev {revision}{left}:", *map(_bullet, new[:most])]
+    left = f" (the newest {MOST} of {len(new)})" if len(new) > MOST else ""
+    return [f"Memory updates since rev {revision}{left}:", *map(_bullet, new[:MOST])]
 
 
 def _told_events(memory: Memory) -> Iterator[Event]:
@@ -140,49 +137,38 @@ def _heirs(memories: Iterable[Memory]) -> dict[str, set[str]]:
     """Return, by id, which memories say that they took a memory over."""
     heirs: dict[str, set[str]] = {}
     for memory in memories:
-        for event in memory.history:
-            for taken in _ids_taken_over(event):
-                if taken != memory.id:
-                    heirs.setdefault(taken, set()).add(memory.id)
+        taken = {name for event in memory.history for name in _ids_in(event, _TAKEN)}
+        for name in taken - {memory.id}:
+            heirs.setdefault(name, set()).add(memory.id)
     return heirs
 
 
-def _ids_taken_over(event: Event) -> list[str]:
-    """Return the ids of what an event says that its memory took over."""
-    named = []
-    if event.event is EventKind.ADD:
-        named = [event.detail.get("supersedes")]
-    elif event.event is EventKind.MERGE and isinstance(event.detail.get("merged"), list):
-        named = event.detail["merged"]
-    return [name for name in named if isinstance(name, str)]
+def _ids_in(event: Event, keys: Mapping[EventKind, str]) -> list[str]:
+    """Return the ids that an event has where its kind says so."""
+    named = event.detail.get(keys.get(event.event, ""))
+    return [one for one in (named if isinstance(named, list) else [named]) if isinstance(one, str)]
 
 
-def _heir(event: Event) -> str | None:
-    """Return the id of what an event says that took its memory over."""
-    key = {EventKind.MERGE: "into", EventKind.SUPERSEDE: "by"}.get(event.event, "")
-    name = event.detail.get(key)
-    return name if isinstance(name, str) else None
-
-
-def _is_told_by_heir(memory_id: str, event: Event, heirs: dict[str, set[str]]) -> bool:
+def _is_told_by_heir(memory_id: str, event: Event, heirs: Mapping[str, Collection[str]]) -> bool:
     """Tell whether the memory that took another one over says so.
 
     Two that took each other over both speak for themselves.
     """
-    heir = _heir(event)
-    return heir in heirs.get(memory_id, ()) and memory_id not in heirs.get(heir or "", ())
+    return any(
+        heir in heirs.get(memory_id, ()) and memory_id not in heirs.get(heir, ())
+        for heir in _ids_in(event, _TAKERS)
+    )
 
 
 def _change(memory: Memory, telling: Event, new: Sequence[Event]) -> MemoryNews:
     kind = telling.event
-    went = kind in _WENT or (kind is EventKind.MERGE and _heir(telling) is not None)
+    went = kind in _WENT or (kind is EventKind.MERGE and _ids_in(telling, _TAKERS))
     if (memory.state is State.ACTIVE and went) or (
-        kind is EventKind.ADD and _ids_taken_over(telling)
+        kind is EventKind.ADD and _ids_in(telling, _TAKEN)
     ):
         kind = EventKind.UPDATE  # it came late, and what undid it is known; or it replaces another
-    merged = {
-        taken for event in new if event.event is EventKind.MERGE for taken in _ids_taken_over(event)
-    }
+    merges = [event for event in new if event.event is EventKind.MERGE]
+    merged = {taken for event in merges for taken in _ids_in(event, _TAKEN)}
     return MemoryNews(
         id=memory.id,
         event=kind,

@@ -155,7 +155,9 @@ def _command(finding: Finding, place: FolderPlace | None) -> str:
         "title": f"pmem {finding.code}",
     }
     properties = ",".join(
-        f"{name}={_property(str(value))}" for name, value in where.items() if value is not None
+        f"{name}={_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+        for name, value in where.items()
+        if value is not None
     )
     return f"::{finding.severity} {properties}::{_data(finding.sentence)}\n"
 
@@ -170,8 +172,3 @@ def _data(text: str) -> str:
     """Escape a workflow command's message, as GitHub's toolkit does."""
     told = visible(text).replace("\t", "\\u{9}")
     return told.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    """Escape a property of a workflow command, as GitHub's toolkit does."""
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

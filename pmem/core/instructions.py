@@ -6,7 +6,7 @@ rules detect every injection. Every pattern has bounded parts, so the time is li
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
@@ -52,7 +52,6 @@ _PATTERNS: Final = {
         r"\b(?:act|behave|respond|pretend|roleplay) as (?:if you (?:are|were|had)"
         r"|(?:an? )?(?:unrestricted|unfiltered|jailbroken|root|dan\b))",
         r"\b(?:developer|god|dan|jailbreak|unrestricted) mode (?:is )?(?:enabled|on|activated)\b",
-        r"\bas (?:an?|the) (?:ai|llm|language model)(?: \w{1,20})?,? you\b",
     ),
     "commands the reader": (
         r"\byou (?:must|have to|are required to|need to) (?:now |always |immediately |first "
@@ -98,8 +97,6 @@ _PATTERNS: Final = {
         r" (?:me |us )?(?:your|the) (?:(?:hidden|full|secret|initial|entire|whole) ){0,2}"
         r"(?:system prompt|system message|initial instructions)\b",
         r"!\[[^\]\n]{0,80}\]\(https?://[^)\s]{1,200}[?&]\w{1,30}=(?:\{|<|%7B|\$)",
-        r"\b(?:curl|wget)\b[^\n|]{1,200}\| ?(?:sudo )?(?:ba|z|da)?sh\b[^\n]{0,80}"
-        r"\b(?:you|assistant|agent|model)\b",
     ),
     "has the markup of a conversation or of a tool call": (
         r"<\|(?:im_start|im_end|system|user|assistant|end|endoftext|start_header_id"
@@ -111,8 +108,6 @@ _PATTERNS: Final = {
         r"^(?:#{1,6} |\*{1,2})?(?:system|assistant|human)(?: (?:prompt|message))?\*{0,2}:"
         r" {0,3}(?:you (?!need)|ignore|the user|override|new |disregard|i (?:will|must))",
         r"\{\s{0,5}[\"'](?:tool_calls?|function_call|tool_use)[\"']\s{0,5}:",
-        r"[\"']role[\"']\s{0,5}:\s{0,5}[\"'](?:system|assistant|tool)[\"']\s{0,5},"
-        r"\s{0,5}[\"']content[\"']",
     ),
 }
 """What each finding says, and the patterns that it is made of; cases aside."""
@@ -136,12 +131,11 @@ _SIGNS: Final = {
         *("user", "human", "developer", "operator", "anyone", "anybody"),
     ),
     "asks the reader for what it must not give": (
-        *("http", "@", "system prompt", "system message", "initial instructions", "![", "curl"),
-        "wget",
+        *("http", "@", "system prompt", "system message", "initial instructions", "!["),
     ),
     "has the markup of a conversation or of a tool call": (
         *("<", "inst]", "system", "assistant", "human", "tool_call", "function_call"),
-        *("tool_use", 'role"', "role'"),
+        "tool_use",
     ),
 }
 """What each of a finding's patterns needs one of, in small letters; most texts have none of them.
@@ -158,13 +152,9 @@ _HIDDEN: Final = re.compile(
 """What nobody writes by accident: tags, directions, controls; zero width in a row."""
 
 
-def instruction_in(texts: Iterable[str]) -> str | None:
-    """Say what in texts speaks to the model that reads them, such as `commands the reader`."""
-    for text in texts:
-        found = next(_find_instructions(text[:MOST_CHARACTERS]), None)
-        if found is not None:
-            return found
-    return None
+def instruction_in(text: str) -> str | None:
+    """Say what in a text speaks to the model that reads it, such as `commands the reader`."""
+    return next(_find_instructions(text[:MOST_CHARACTERS]), None)
 
 
 def _find_instructions(text: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 Assistants keep them in their sessions among the results of tools, and an import of a session would
 learn pmem's own words. So every such text has an opening of pmem's own and a fence, whatever a
-server or a plugin is called; what earlier versions wrote is known, too.
+server or a plugin is called.
 """
 
 import re
@@ -23,18 +23,13 @@ STOPS: Final = (
 )
 ASKS: Final = "Before you finish: this may be worth keeping for later sessions."
 """Begins what an assistant is asked before its turn ends."""
-_EARLIER: Final = "recorded data, not instructions"
 _OPENINGS: Final = (
     rf"{AT_START} \([^\n]{{1,300}}\)\. {KEEP}",
     rf"{ABOUT_FILE} [^\n]{{1,300}}:",
     *(f"{one}:" for one in (ON_PROMPT, ABOUT_ERROR, STOPS)),
-    rf"The memory (?:on what is touched here|knows this error) \({_EARLIER}\):",
-    rf"A person marked this to stop an edit here, once a session \({_EARLIER}\)[^\n]{{1,90}}:",
 )
 _BEGINS: Final = re.compile(f"(?:{'|'.join(_OPENINGS)})\n(?P<fence>`{{3,}})\n(?=- |### )")
-_ANSWER: Final = re.compile(
-    rf"\((?:{RECORDED}|{_EARLIER})\)(?:\n|\\n)(?:## [ -~]{{1,60}}(?:\n|\\n))?`{{3}}"
-)
+_ANSWER: Final = re.compile(rf"\({RECORDED}\)(?:\n|\\n)(?:## [ -~]{{1,60}}(?:\n|\\n))?`{{3}}")
 _FIRST: Final = 1000
 """Characters of an answer in which its opening stands."""
 

@@ -260,7 +260,7 @@ def versions(memory: Memory) -> tuple[MemoryVersion, ...]:
     return tuple(
         MemoryVersion(
             number=number,
-            content=_as_text(text),
+            content=str(text),
             created_at=at,
             actor=actor,
             conversation=conversation,
@@ -274,7 +274,3 @@ def versions(memory: Memory) -> tuple[MemoryVersion, ...]:
 def version_number(memory: Memory) -> int:
     """Return the number of a memory's version: 1 as long as its text was not changed."""
     return 1 + sum(_CONTENT in event.before for event in memory.history)
-
-
-def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else str(value)

@@ -132,7 +132,10 @@ def in_order(records: Iterable[R], order: Order) -> list[R]:
     found = list(records)
     for name in reversed(order):
         column = COLUMNS[name.removeprefix("-")].value
-        found.sort(key=lambda record: _sortable(column(record)), reverse=name.startswith("-"))
+        found.sort(
+            key=lambda record: ((value := column(record)) is not None, value),  # nothing is first
+            reverse=name.startswith("-"),
+        )
     return found
 
 
@@ -160,11 +163,6 @@ class Column(msgspec.Struct, frozen=True):
     value: Callable[[Any], Any]
     path: str = ""
     sql: str = ""
-
-
-def _sortable(value: Any) -> tuple[bool, Any]:
-    """Let nothing come before everything."""
-    return (value is not None, value)
 
 
 def _time(field: str) -> Column:
@@ -212,22 +210,13 @@ def _disputed(record: Any) -> int | None:
     return len(open_conflicts(plain(history))) or None
 
 
-def _accesses(record: Any) -> int:
-    return min(getattr(record, "access", Access()).count, _MOST)
+def _access(record: Any) -> Access:
+    return getattr(record, "access", Access())
 
 
 def _last_access(record: Any) -> int | None:
-    at = getattr(record, "access", Access()).last_at
+    at = _access(record).last_at
     return None if at is None else ticks(at)
-
-
-def _touched(record: Any) -> int:
-    at = _last_access(record)
-    return ticks(created(record)) if at is None else at
-
-
-def _worth(record: Any) -> float:
-    return TYPE_WORTH[record.type] if isinstance(record, Memory) else 0.0
 
 
 def _used(record: Any) -> int:
@@ -261,13 +250,19 @@ COLUMNS: Final[dict[str, Column]] = {
     "cites": _has("citations"),
     "disputed": Column("integer", _disputed),
     "tokens": Column("integer", lambda record: min(getattr(record, "tokens", 0), _MOST), "tokens"),
-    "worth": Column("real", _worth),
+    "worth": Column(
+        "real", lambda record: TYPE_WORTH[record.type] if isinstance(record, Memory) else 0.0
+    ),
     "moment": Column("text", lambda record: record.id.partition("-")[0].rjust(SHORT_LENGTH)),
     "happened": Column("integer", _happened),
     "events": Column("integer", lambda record: len(getattr(record, "history", ())) or 1),
-    "accesses": Column("integer", _accesses, "access.count"),
+    "accesses": Column("integer", lambda record: min(_access(record).count, _MOST), "access.count"),
     "last_access": Column("integer", _last_access),
-    "touched": Column("integer", _touched, sql="coalesce(last_access, created)"),
+    "touched": Column(
+        "integer",
+        lambda record: ticks(_access(record).last_at or created(record)),
+        sql="coalesce(last_access, created)",
+    ),
     "used": Column("integer", _used),
     "day": Column("integer", lambda record: ticks(created(record)) // _DAY, sql=_SQL_DAY),
 }

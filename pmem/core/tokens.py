@@ -157,10 +157,7 @@ def count_tokens(text: str) -> int:
 
     What is appended to a text never lowers its estimate.
     """
-    if not text:
-        return 0
-    ascii_only = text.isascii()
-    return -(-_cost(_shape(text, ascii_only), ascii_only) // _SCALE)
+    return -(-_cost(_shape(text), text.isascii()) // _SCALE) if text else 0
 
 
 def count_with_reserve(text: str) -> int:
@@ -168,30 +165,27 @@ def count_with_reserve(text: str) -> int:
 
     Of real contexts of many kinds fewer than one in a thousand has more; a short text can.
     """
-    if not text:
-        return 0
-    ascii_only = text.isascii()
-    shape = _shape(text, ascii_only)
-    total = _cost(shape, ascii_only)
-    if not ascii_only:
+    shape = _shape(text)
+    total = _cost(shape, text.isascii()) if text else 0
+    if not text.isascii():
         total += sum(extra * shape.count(script) for script, extra in _RESERVES)
     return -(-total * (100 + _RESERVE) // (100 * _SCALE))
 
 
-def _cost(shape: bytes, ascii_only: bool) -> int:
+def _cost(shape: bytes, is_ascii: bool) -> int:
     """Add up what the characters of a text cost, in hundredths of a token."""
     cost = _pair_cost()
     pairs = zip(shape, shape[1:], strict=False)  # noqa: RUF007 - pairwise takes half as long again
     total = sum(map(cost.__getitem__, pairs))
-    for run, extra in _ASCII_RUNS if ascii_only else _ASCII_RUNS + _OTHER_RUNS:
+    for run, extra in _ASCII_RUNS if is_ascii else _ASCII_RUNS + _OTHER_RUNS:
         total += extra * shape.count(run)
     return total
 
 
-def _shape(text: str, ascii_only: bool) -> bytes:
+def _shape(text: str) -> bytes:
     """Return the classes of a text, a byte a character; up to three digits are one token."""
     encoded = (_FIRST + text).encode("utf-8", "surrogatepass")
-    classes = encoded.translate(_class_of_byte(), b"" if ascii_only else _FOLLOWING)
+    classes = encoded.translate(_class_of_byte(), b"" if text.isascii() else _FOLLOWING)
     return classes.replace(b"000", b"0").replace(b"00", b"0")
 
 

@@ -69,11 +69,7 @@ def write(records: dict[RecordType, list[Record]]) -> dict[str, bytes]:
 
 
 def parse(files: dict[str, bytes]) -> ParsedArrays:
-    """Read array files.
-
-    Raises:
-        InvalidValue: A file is no JSON array, or its name is none of the four.
-    """
+    """Read array files."""
     items = [
         (f"{name}[{place}]", FILES[name], item)
         for name, data in files.items()

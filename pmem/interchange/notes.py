@@ -123,9 +123,6 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
 
     `file` is relative to the memory's project, with slashes; `project` is that project's path from
     the project root, where it is a part of it.
-
-    Raises:
-        InvalidValue: Where it applies cannot be read.
     """
     found = read_markdown(text)
     if not found.front.is_readable:
@@ -247,9 +244,6 @@ def scope_of(file: str, front: FrontMatter) -> tuple[str, ...]:
     """Return the places where a file's rules apply; none where they apply everywhere.
 
     `file` is relative to the project root, with slashes.
-
-    Raises:
-        InvalidValue: It names a place that is none, or too many.
     """
     folders, _, name = file.rpartition("/")
     base, in_program = _base(folders)

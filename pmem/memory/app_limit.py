@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 from msgspec.structs import replace
 
 from pmem.core.apps.deciding import AppDecision, OfflineRules, oldest_goes
-from pmem.core.retention import changed, purge_time
+from pmem.core.retention import changed
 from pmem.errors import InvalidValue, Locked, StorageRefused
 from pmem.memory.app_memories import (
     CONVERSATIONS,
@@ -20,6 +20,7 @@ from pmem.memory.app_memories import (
     state_of,
     worths_of,
 )
+from pmem.memory.changes import out_of_recall
 from pmem.project.workspace import Workspace
 from pmem.storage.local.appstate import DeferredWork
 from pmem.values.records import Event, EventKind, Memory, State
@@ -51,7 +52,7 @@ def compact(workspace: Workspace, app: str) -> Compacted:
     if asks(workspace, "compaction"):
         made, reason = _one_by_one(workspace, app)
     else:
-        made, reason = once_more(lambda: _at_once(workspace, app)), ""
+        made, reason = once_more(lambda: _by_rules(workspace, app)), ""
     left = len(members(workspace, app))
     return Compacted(
         app=app,
@@ -120,7 +121,7 @@ def check_room(workspace: Workspace, app: str) -> None:
         )
 
 
-def _at_once(workspace: Workspace, app: str) -> list[AppDecision]:
+def _by_rules(workspace: Workspace, app: str) -> list[AppDecision]:
     with workspace.transaction():
         return within(workspace, app)
 
@@ -172,14 +173,11 @@ def _if_it_holds(
 
 def carry_out(workspace: Workspace, kept: Sequence[Memory], decision: AppDecision) -> list[Memory]:
     """Do what was decided, inside a transaction; return the memories that are left."""
-    from pmem.core.lifecycle.states import moved
-
     by_id = {memory.id: memory for memory in kept}
     target = by_id[decision.target]
     if decision.merged is None:
         event = _event(workspace, EventKind.DELETE, decision)
-        end = purge_time(event.at, workspace.settings.purge_days)
-        workspace.memories.put(moved(target, event, purge_at=end))
+        workspace.memories.put(out_of_recall(workspace, target, event))
         return [memory for memory in kept if memory is not target]
     changes = _merge_memories(workspace, kept, target, by_id[decision.merged], decision)
     return [changes.get(memory.id, memory) for memory in kept if memory.id != decision.merged]

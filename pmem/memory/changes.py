@@ -1,14 +1,15 @@
 """How one record, or several together, change under the lock."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 
-from pmem.core.retention import changed
+from pmem.core.lifecycle.states import can_move, moved
+from pmem.core.retention import changed, purge_time
 from pmem.core.trust import Trust, may_be_marked, trust_of
-from pmem.errors import Refused
+from pmem.errors import Ambiguous, NotFound, Refused
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.fields import DryRun, asked, refs
@@ -20,6 +21,7 @@ Removable = Memory | Episode
 
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 
 class ChangedRecords(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
@@ -119,3 +121,28 @@ def vouched(workspace: Workspace, memory: Memory, event: Event) -> Memory:
     if not is_person or trust_of(memory) is Trust.HIGH:
         return memory
     return changed(memory, msgspec.structs.replace(event, detail={"reviewed": True}))
+
+
+def ask_to_change(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -> None:
+    """Hold back what an agent changes and a person must agree to; see `proposals.gate_edit`."""
+    if workspace.caller.agent is not None:
+        from pmem.memory.proposals import gate_edit
+
+        gate_edit(workspace, memory, fields)
+
+
+def out_of_recall(workspace: Workspace, record: K, event: Event) -> K:
+    """Return a record as `rm` leaves it; itself where it is out of recall already."""
+    if not can_move(record.state, event.event):
+        return record
+    return moved(record, event, purge_at=purge_time(event.at, workspace.settings.purge_days))
+
+
+def only_one(reference: str, what: str, fitting: Mapping[str, T], hint: str) -> T:
+    """Return what a reference means of what it fits, by the ids that are shown."""
+    if not fitting:
+        raise NotFound(f"no {what} has an id that starts with {reference!r}", hint)
+    if len(fitting) > 1:
+        shown = ", ".join(sorted(fitting)[:10])
+        raise Ambiguous(f"{reference!r} fits the {what}s {shown}", "give more of the id")
+    return next(iter(fitting.values()))

@@ -2,9 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -27,12 +27,19 @@ from pmem.core.selection import Selection
 from pmem.core.text.paths import named_paths
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.citation_watch import sides_of
-from pmem.memory.symbols import Unfound, at_symbol, name_of, parse_symbol_citation, settled
+from pmem.memory.symbols import (
+    CitationVerdict,
+    Unfound,
+    at_symbol,
+    name_of,
+    parse_symbol_citation,
+    settled,
+)
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import GIT, Listed, Sources, Unreadable, blob_of
 from pmem.values.ids import short
-from pmem.values.records import Citation, Event, EventKind, Memory
+from pmem.values.records import Citation, EventKind, Memory
 
 MOST_CITATIONS: Final = 100
 """A memory cites so many places at the most."""
@@ -45,6 +52,9 @@ SEARCHED_LINES: Final = 10_000_000
 SOURCE: Final = "verify"
 _LINES: Final = re.compile(r"(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?", re.DOTALL)
 _CITE: Final = "cite a file that is there, by its path from here"
+
+
+_Verdicts = dict[Citation, CitationVerdict]
 
 
 class Where(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,14 +190,12 @@ class VerifyRequest(msgspec.Struct, frozen=True, kw_only=True):
 def verify(workspace: Workspace, request: VerifyRequest) -> Verified:
     """See whether what memories cite still stands in the files of the project."""
     references, update = request.references, request.update
-    memories = list(_chosen(workspace, references))
-    wanted = {cited for memory in memories for cited in memory.citations}
-    verdicts, complete = _verdicts(workspace, wanted)
+    memories, verdicts, complete = _looked_at(workspace, references)
     told = [(memory, cited) for memory in memories for cited in memory.citations]
     counts = dict.fromkeys(CitationState, 0)
     for _, cited in told:
         counts[verdicts[cited].state] += 1
-    changed_ones = [cited for cited in wanted if verdicts[cited].state is CitationState.CHANGED]
+    changed_ones = [cited for cited, it in verdicts.items() if it.state is CitationState.CHANGED]
     sides = sides_of(workspace, changed_ones) if changed_ones else {}
     return Verified(
         items=tuple(
@@ -196,28 +204,31 @@ def verify(workspace: Workspace, request: VerifyRequest) -> Verified:
             if verdicts[cited].state is not CitationState.FRESH
         ),
         counts=counts,
-        updated=_update(workspace, memories, verdicts, named=bool(references)) if update else 0,
+        updated=_update(workspace, memories, verdicts) if update else 0,
         complete=complete,
     )
 
 
 def find_broken_ids(workspace: Workspace) -> set[str]:
     """Return the ids of the memories of which a citation does not hold; see `verify`."""
-    memories = list(_chosen(workspace, ()))
-    verdicts, _ = _verdicts(workspace, {cited for one in memories for cited in one.citations})
+    memories, verdicts, _ = _looked_at(workspace, ())
     broken = {cited for cited, told in verdicts.items() if told.state is not CitationState.FRESH}
     return {one.id for one in memories if not broken.isdisjoint(one.citations)}
 
 
-class _Verdict(NamedTuple):
-    """What became of a citation."""
-
-    state: CitationState
-    now: FileRange | None = None
-    reason: str = ""
-
-
-_Verdicts = dict[Citation, _Verdict]
+def _looked_at(
+    workspace: Workspace, references: Sequence[str]
+) -> tuple[Sequence[Memory], _Verdicts, bool]:
+    """Return memories, all that cite if none is named, what became of their citations, and whether
+    all of the project was looked through.
+    """
+    if references:
+        found = (workspace.resolve(reference, Memory)[1] for reference in references)
+        memories = [workspace.memories.get(identifier) for identifier in dict.fromkeys(found)]
+    else:
+        memories = workspace.memories.select(Selection(wanted=Filter(), least=(("cites", 1),)))
+    wanted = {cited for memory in memories for cited in memory.citations}
+    return memories, *_verdicts(workspace, wanted)
 
 
 def _make_citation(workspace: Workspace, text: str, head: str | None) -> Citation:
@@ -268,14 +279,6 @@ def _is_meant(cited: Citation, names: set[str], lines: Lines | None, symbol: str
     return lines is None or (cited.symbol is None and lines == cited.lines)
 
 
-def _chosen(workspace: Workspace, references: Sequence[str]) -> Iterator[Memory]:
-    if references:
-        found = (workspace.resolve(reference, Memory)[1] for reference in references)
-        yield from (workspace.memories.get(identifier) for identifier in dict.fromkeys(found))
-    else:
-        yield from workspace.memories.select(Selection(wanted=Filter(), least=(("cites", 1),)))
-
-
 def _verdicts(workspace: Workspace, wanted: Iterable[Citation]) -> tuple[_Verdicts, bool]:
     """Judge citations, one file after another; what is lost is looked for everywhere else."""
     sources, effort = workspace.sources, Effort()
@@ -289,24 +292,16 @@ def _verdicts(workspace: Workspace, wanted: Iterable[Citation]) -> tuple[_Verdic
             content = Content(sources.read(file), effort)
         except Unreadable as error:
             reason = "" if error.is_missing else error.reason
-            verdicts |= dict.fromkeys(citations, _Verdict(CitationState.GONE, reason=reason))
+            verdicts |= dict.fromkeys(citations, CitationVerdict(CitationState.GONE, reason=reason))
             continue
         for cited in citations:
             place = judged(cited, content)
-            verdicts[cited] = _verdict(cited, place)
             if place is None and name_of(cited) is not None:
                 unfound.append(Unfound(cited, content))
-    kept = settled(unfound, workspace.environment) if unfound else {}
-    for cited, told in kept.items():
-        state = CitationState.CHANGED if told.is_there else CitationState.GONE
-        verdicts[cited] = _Verdict(state, reason=told.reason)
-        if told.now is not None:
-            verdicts[cited] = _verdict(cited, FileRange(cited.file, told.now))
-    lost = [
-        cited
-        for cited, found in verdicts.items()
-        if found.now is None and not (cited in kept and kept[cited].is_sure)
-    ]
+            else:
+                verdicts[cited] = _verdict(cited, place)
+    verdicts |= settled(unfound, workspace.environment)
+    lost = [one for one, found in verdicts.items() if found.now is None and not found.is_sure]
     if not lost:
         return verdicts, True
     hunt = Hunt(lost)
@@ -314,15 +309,15 @@ def _verdicts(workspace: Workspace, wanted: Iterable[Citation]) -> tuple[_Verdic
     for cited in lost:
         place = hunt.found(cited, everywhere=complete)
         if place is not None:
-            verdicts[cited] = _Verdict(CitationState.MOVED, place)
+            verdicts[cited] = CitationVerdict(CitationState.MOVED, place)
     return verdicts, complete
 
 
-def _verdict(cited: Citation, place: FileRange | None) -> _Verdict:
+def _verdict(cited: Citation, place: FileRange | None) -> CitationVerdict:
     if place is None:
-        return _Verdict(CitationState.CHANGED)
+        return CitationVerdict(CitationState.CHANGED)
     is_fresh = cited.symbol is not None or place.lines == cited.lines
-    return _Verdict(CitationState.FRESH if is_fresh else CitationState.MOVED, place)
+    return CitationVerdict(CitationState.FRESH if is_fresh else CitationState.MOVED, place)
 
 
 def _looked_everywhere(
@@ -349,7 +344,7 @@ def _looked_everywhere(
 
 
 def _finding(
-    memory: Memory, cited: Citation, verdict: _Verdict, sides: Sides | None
+    memory: Memory, cited: Citation, verdict: CitationVerdict, sides: Sides | None
 ) -> BrokenCitation:
     now = verdict.now
     return BrokenCitation(
@@ -367,13 +362,8 @@ def _finding(
     )
 
 
-def _update(
-    workspace: Workspace, memories: Iterable[Memory], verdicts: _Verdicts, *, named: bool
-) -> int:
-    """Rewrite the citations whose text has moved; return how many there were.
-
-    Of memories that are gone by now only those that somebody `named` are missed.
-    """
+def _update(workspace: Workspace, memories: Iterable[Memory], verdicts: _Verdicts) -> int:
+    """Rewrite the citations whose text has moved; return how many there were."""
     fresh = _moved_citations(workspace.sources, verdicts)
     stale = [one for one in memories if any(cited in fresh for cited in one.citations)]
     if not stale:
@@ -381,18 +371,15 @@ def _update(
     updated = 0
     with workspace.transaction():
         for memory in stale:
-            if not named and is_gone(workspace, Memory, memory.id):
+            if is_gone(workspace, Memory, memory.id):
                 continue
             known = workspace.memories.get(memory.id)
             moved = sum(cited in fresh for cited in known.citations)
-            if not moved:  # another process has updated it meanwhile
-                continue
-            updated += moved
-            cited = each_once(fresh.get(one, one) for one in known.citations)
-            event = Event(
-                event=EventKind.UPDATE, at=workspace.now(), actor=workspace.actor, source=SOURCE
-            )
-            workspace.memories.put(changed(known, event, citations=cited))
+            if moved:  # else another process has updated it meanwhile
+                updated += moved
+                cited = each_once(fresh.get(one, one) for one in known.citations)
+                event = msgspec.structs.replace(workspace.event(EventKind.UPDATE), source=SOURCE)
+                workspace.memories.put(changed(known, event, citations=cited))
     return updated
 
 

@@ -13,14 +13,13 @@ import msgspec
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.history_values import tell_value
-from pmem.core.lifecycle.states import can_move, moved
-from pmem.core.retention import changed, purge_time
+from pmem.core.retention import changed
 from pmem.core.selection import Selection
 from pmem.core.trust import AGREED, LEVELS, Trust, noted_by
-from pmem.errors import Ambiguous, InvalidValue, NotFound
+from pmem.errors import InvalidValue, NotFound
 from pmem.memory import facts, memories
 from pmem.memory.app_limit import make_room
-from pmem.memory.changes import RecordsRequest, change, vouched
+from pmem.memory.changes import RecordsRequest, change, only_one, out_of_recall, vouched
 from pmem.memory.reading import MessageRef, find
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
@@ -185,16 +184,13 @@ def _find_proposals(workspace: Workspace, references: Sequence[str]) -> list[Pro
     queue = without_expired(workspace.own.proposals.read(), workspace.now())
     found: dict[str, Proposal] = {}
     for reference in references:
-        fitting = [item for item in queue.proposals if reference and matches(reference, item.id)]
-        if not fitting:
-            raise NotFound(
-                f"no proposal has an id that starts with {reference!r}",
-                "`pmem inbox proposals` shows ids",
-            )
-        if len(fitting) > 1:
-            shown = ", ".join(short(item.id) for item in fitting[:10])
-            raise Ambiguous(f"{reference!r} fits the proposals {shown}", "give more of the id")
-        found[fitting[0].id] = fitting[0]
+        fitting = {
+            short(item.id): item
+            for item in queue.proposals
+            if reference and matches(reference, item.id)
+        }
+        one = only_one(reference, "proposal", fitting, "`pmem inbox proposals` shows ids")
+        found[one.id] = one
     return list(found.values())
 
 
@@ -232,7 +228,7 @@ def _apply_proposal(
             _check_waiting(workspace, proposal)
             agreed = msgspec.structs.replace(event, source=AGREED, detail={AGREED: detail})
             if is_removal:
-                done = _out_of_recall(workspace, memory, agreed)
+                done = out_of_recall(workspace, memory, agreed)
             else:
                 done = _with_changes(memory, agreed, proposal.changes)
             _decide(workspace, proposal, "approved", memory.id)
@@ -270,12 +266,6 @@ def _with_changes(memory: Memory, event: Event, changes: Mapping[str, Any]) -> M
         )
     wanted = msgspec.convert({**plain(memory), **changes}, Memory)
     return changed(memory, event, **{name: getattr(wanted, name) for name in changes})
-
-
-def _out_of_recall(workspace: Workspace, memory: Memory, event: Event) -> Memory:
-    if not can_move(memory.state, event.event):
-        return memory
-    return moved(memory, event, purge_at=purge_time(event.at, workspace.settings.purge_days))
 
 
 def _new(workspace: Workspace, memory: Memory, detail: dict[str, Any]) -> Memory:

@@ -8,14 +8,13 @@ import msgspec
 
 from pmem.core.extraction.facts import category_of, key
 from pmem.core.extraction.third_person import leaves_open
-from pmem.core.filters import Filter
-from pmem.core.lifecycle.neighbours import judgements
+from pmem.core.lifecycle.neighbours import Neighbour, judgements
 from pmem.core.outcomes import COMMIT
 from pmem.core.text.paths import named_paths
 from pmem.core.trust import AGREED
-from pmem.errors import Ambiguous, BuiltOn, InvalidValue, NotFound
+from pmem.errors import BuiltOn, InvalidValue, NotFound
 from pmem.memory import memories
-from pmem.memory.changes import RecordsRequest
+from pmem.memory.changes import RecordsRequest, only_one
 from pmem.memory.conversations import conversation_named
 from pmem.memory.noted_facts import new_facts, settled_fact, with_standing, write_standing
 from pmem.memory.requests import Added, AddRequest
@@ -28,14 +27,12 @@ from pmem.values.records import (
     Fact,
     Memory,
     MemoryType,
-    Scope,
     Source,
     Standing,
 )
 
 if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision
-    from pmem.core.lifecycle.neighbours import Neighbour
     from pmem.memory.proposals import Held
 
 
@@ -108,7 +105,7 @@ class Promotion(msgspec.Struct, frozen=True, kw_only=True):
     memory: Memory
     added: bool
     beside: Memory | None = None
-    neighbours: "tuple[Neighbour, ...]" = ()
+    neighbours: tuple[Neighbour, ...] = ()
 
 
 class UnpromotedFact(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,29 +153,42 @@ def promoted_at_once(
     if threshold == 1 or not certain or conversation.app is not None:
         return conversation, Promotions()
     settled, today = _settled_before(workspace, certain)
-    most, cap = _most_promotions(already, today)
-    done: list[Promotion] = []
-    held: list[Held] = []
-    unpromoted: list[UnpromotedFact] = []
+    left, left_today = MOST_PROMOTIONS - already, MOST_PROMOTIONS_A_DAY - today
+    cap = f"one message makes at most {MOST_PROMOTIONS} memories"
+    if left_today < left:
+        left, cap = left_today, f"a day makes at most {MOST_PROMOTIONS_A_DAY}"
+    made: list[Promotions] = []
     for fact in certain:
         if short(fact.id) in settled or not reaches(workspace, category_of(fact)):
             continue
-        reason = cap if sum(item.added for item in done) >= most else _unnamed(fact)
+        added = sum(item.added for each in made for item in each.items)
+        reason = f"{cap}; `pmem inbox accept` makes it one" if added >= left else _unnamed(fact)
         if reason:
-            unpromoted.append(_left(fact, reason))
+            made.append(_left_pending(fact, reason))
         else:
             with suppress(InvalidValue):  # settings may not allow such a memory
-                made = _promote_fact(workspace, Stated(fact=fact, conversation=conversation.id))
-                done += made.items
-                held += made.held
-                unpromoted += made.unpromoted
-    settled |= {short(item.fact.id): item.fact for item in done}
-    promotions = Promotions(items=tuple(done), held=tuple(held), unpromoted=tuple(unpromoted))
+                made.append(
+                    _promote_fact(workspace, Stated(fact=fact, conversation=conversation.id))
+                )
+    promotions = _together(made)
+    settled |= {short(item.fact.id): item.fact for item in promotions.items}
     return with_standing(conversation, settled), promotions
 
 
-def _left(fact: Fact, reason: str, memory: str | None = None) -> UnpromotedFact:
-    return UnpromotedFact(fact=fact.id, memory=memory, reason=reason)
+def _together(made: Iterable[Promotions]) -> Promotions:
+    items: list[Promotion] = []
+    held: list[Held] = []
+    unpromoted: list[UnpromotedFact] = []
+    for each in made:
+        items += each.items
+        held += each.held
+        unpromoted += each.unpromoted
+    return Promotions(items=tuple(items), held=tuple(held), unpromoted=tuple(unpromoted))
+
+
+def _left_pending(fact: Fact, reason: str, memory: str | None = None) -> Promotions:
+    left = UnpromotedFact(fact=fact.id, memory=memory, reason=reason)
+    return Promotions(unpromoted=(left,))
 
 
 def _unnamed(fact: Fact) -> str:
@@ -186,15 +196,6 @@ def _unnamed(fact: Fact) -> str:
     if not leaves_open(fact.content, fact.user):
         return ""
     return "whom or what it means is not said in it; `pmem inbox accept` makes it a memory"
-
-
-def _most_promotions(already: int, today: int) -> tuple[int, str]:
-    """Return how many memories a message may still make, and what is said of the others."""
-    left, left_today = MOST_PROMOTIONS - already, MOST_PROMOTIONS_A_DAY - today
-    cap = f"one message makes at most {MOST_PROMOTIONS} memories"
-    if left_today < left:
-        cap = f"a day makes at most {MOST_PROMOTIONS_A_DAY}"
-    return min(left, left_today), f"{cap}; `pmem inbox accept` makes it one"
 
 
 def list_facts(workspace: Workspace, wanted: FactsRequest) -> FactListing:
@@ -225,29 +226,24 @@ def promote(workspace: Workspace, request: PromoteRequest) -> Promotions:
         chosen |= {short(item.fact.id): item for item in sure}
     elif not chosen:
         raise InvalidValue("no fact is named", "give ids, or --above 0.8")
-    made = [
+    done = _together(
         _promote_fact(workspace, item, is_named=name in named)
         if name in named or not _unnamed(item.fact)
-        else Promotions(unpromoted=(_left(item.fact, _unnamed(item.fact)),))
+        else _left_pending(item.fact, _unnamed(item.fact))
         for name, item in chosen.items()
-    ]
-    done = tuple(item for each in made for item in each.items)
-    write_standing(workspace, [item.fact for item in done])
-    held = tuple(item for each in made for item in each.held)
-    left = tuple(item for each in made for item in each.unpromoted)
-    if not any(item.memory.scope.app for item in done):
-        return Promotions(items=done, held=held, unpromoted=left)
+    )
+    write_standing(workspace, [item.fact for item in done.items])
+    if not any(item.memory.scope.app for item in done.items):
+        return done
     from pmem.memory.app_limit import make_room
 
-    room = make_room(workspace)
-    return Promotions(items=done, held=held, unpromoted=left, made_room=room)
+    return msgspec.structs.replace(done, made_room=make_room(workspace))
 
 
 def reject(workspace: Workspace, request: RecordsRequest) -> Rejected:
     """Reject facts: they are not pending any more, and never noted again."""
     rejected = []
-    for item in _each_named(workspace, request.references).values():
-        fact = item.fact
+    for fact in (item.fact for item in _each_named(workspace, request.references).values()):
         if fact.standing is Standing.PROMOTED:
             raise InvalidValue(
                 f"fact {short(fact.id)} is the memory {fact.memory}", "`pmem rm` removes it"
@@ -281,9 +277,13 @@ def settle(workspace: Workspace, reference: str, memory: str) -> None:
     """Note that a fact became a memory, both by their ids; a fact that is gone is let go."""
     with suppress(NotFound):
         for item in _each_named(workspace, [reference]).values():
-            at, standing = workspace.now(), Standing.PROMOTED
-            new = {"standing": standing, "memory": memory, "settled_at": at}
-            write_standing(workspace, [msgspec.structs.replace(item.fact, **new)])
+            write_standing(workspace, [_promoted(workspace, item.fact, memory)])
+
+
+def _promoted(workspace: Workspace, fact: Fact, memory: str) -> Fact:
+    return msgspec.structs.replace(
+        fact, standing=Standing.PROMOTED, memory=memory, settled_at=workspace.now()
+    )
 
 
 def _all(workspace: Workspace) -> Iterator[Stated]:
@@ -311,72 +311,36 @@ def _distinct(workspace: Workspace, wanted: FactsRequest) -> Iterator[Stated]:
             yield msgspec.structs.replace(item, fact=fact)
 
 
-def _settlements(stated_: Iterable[Stated]) -> dict[str, Fact]:
+def _settlements(everything: Iterable[Stated]) -> dict[str, Fact]:
     """Return the facts that were promoted or rejected, by what they say."""
-    return {
-        short(item.fact.id): item.fact
-        for item in stated_
-        if item.fact.standing is not Standing.PENDING
-    }
+    facts = (item.fact for item in everything)
+    return {short(one.id): one for one in facts if one.standing is not Standing.PENDING}
 
 
 def _settled_before(workspace: Workspace, facts: Sequence[Fact]) -> tuple[dict[str, Fact], int]:
     """Return what became of facts wherever else they were stated, and the day's promotions."""
+    settled, today = _settlements(_all(workspace)), workspace.now().date()
+    promoted = sum(
+        one.standing is Standing.PROMOTED
+        and one.settled_at is not None
+        and one.settled_at.date() == today
+        for one in settled.values()
+    )
     wanted = {short(fact.id) for fact in facts}
-    everything = list(_all(workspace))
-    today = workspace.now().date()
-    promoted = {
-        short(item.fact.id)
-        for item in everything
-        if item.fact.standing is Standing.PROMOTED
-        and item.fact.settled_at is not None
-        and item.fact.settled_at.date() == today
-    }
-    same = (item for item in everything if short(item.fact.id) in wanted)
-    return _settlements(same), len(promoted)
-
-
-def _concerned(fact: Fact) -> str | None:
-    """Return whom a fact concerns: its speaker, where he speaks of himself; else everyone."""
-    return fact.user if fact.user is not None and fact.subject == fact.user else None
-
-
-def _saying(workspace: Workspace, content: str, scope: Scope) -> Memory | None:
-    """Return the latest active memory of a scope that says the same.
-
-    Of many that share its words only the likeliest are read.
-    """
-    from pmem.core.lifecycle.candidates import MOST_CANDIDATES, word_keys
-
-    keys = word_keys(content, scope)
-    if keys:
-        found: Iterable[Memory] = workspace.memories.alike(keys, MOST_CANDIDATES)
-    else:
-        found = workspace.memories.find(Filter())
-    wanted = key(content)
-    same = [item for item in found if item.scope == scope and key(item.content) == wanted]
-    return max(same, key=lambda item: item.id, default=None)
+    return {name: fact for name, fact in settled.items() if name in wanted}, promoted
 
 
 def _each_named(workspace: Workspace, references: Sequence[str]) -> dict[str, Stated]:
-    """Return the facts that references mean, each once."""
+    """Return the facts that references mean, each once, as what they became if they did."""
     everything = list(_all(workspace)) if references else []
-    named = [_find_fact(everything, reference) for reference in references]
-    return {short(item.fact.id): item for item in named}
-
-
-def _find_fact(everything: Sequence[Stated], reference: str) -> Stated:
-    fitting = [item for item in everything if matches(reference, item.fact.id)]
-    fitting.sort(key=lambda item: item.fact.standing is Standing.PENDING)
-    found = {short(item.fact.id): item for item in reversed(fitting)}
-    if not found or not reference:
-        raise NotFound(
-            f"no fact has an id that starts with {reference!r}", "`pmem inbox facts` shows ids"
-        )
-    if len(found) > 1:
-        shown = ", ".join(sorted(found)[:10])
-        raise Ambiguous(f"{reference!r} fits the facts {shown}", "give more of the id")
-    return found.popitem()[1]
+    found: dict[str, Stated] = {}
+    for reference in references:
+        fitting = [item for item in everything if reference and matches(reference, item.fact.id)]
+        fitting.sort(key=lambda item: item.fact.standing is not Standing.PENDING)
+        by_name = {short(item.fact.id): item for item in fitting}
+        item = only_one(reference, "fact", by_name, "`pmem inbox facts` shows ids")
+        found[short(item.fact.id)] = item
+    return found
 
 
 def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False) -> Promotions:
@@ -387,27 +351,23 @@ def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False)
     fact = item.fact
     if fact.standing is Standing.PROMOTED:
         return Promotions()
-    memory = _saying(workspace, fact.content, Scope(app=item.app, user=_concerned(fact)))
-    is_new = memory is None
-    neighbours: tuple[Neighbour, ...] = ()
     beside = None
-    if memory is None:
-        added = _put_fact(workspace, item, is_named=is_named)
-        if is_named and added.held is None and added.action != "added":
-            beside = added.memory
-            added = _put_fact(workspace, item, is_named=is_named, force=True)
-        if added.held is not None:
-            return Promotions(held=(added.held,))
-        memory = added.memory
-        if added.action != "added":
-            why = f"{added.reason}; {added.next_step}"
-            return Promotions(unpromoted=(_left(fact, why, memory.id),))
-        neighbours = _judged(added)
-    settled = msgspec.structs.replace(
-        fact, standing=Standing.PROMOTED, memory=memory.id, settled_at=workspace.now()
-    )
+    added = _put_fact(workspace, item, is_named=is_named)
+    is_said = added.action == "suggested" and not added.is_archived
+    is_said = is_said and key(added.memory.content) == key(fact.content)
+    if is_named and added.action == "suggested" and not is_said:
+        beside = added.memory
+        added = _put_fact(workspace, item, is_named=is_named, force=True)
+    if added.held is not None:
+        return Promotions(held=(added.held,))
+    if added.action != "added" and not is_said:
+        return _left_pending(fact, f"{added.reason}; {added.next_step}", added.memory.id)
     promotion = Promotion(
-        fact=settled, memory=memory, added=is_new, neighbours=neighbours, beside=beside
+        fact=_promoted(workspace, fact, added.memory.id),
+        memory=added.memory,
+        added=not is_said,
+        neighbours=judgements(added.neighbours),
+        beside=beside,
     )
     return Promotions(items=(promotion,))
 
@@ -415,6 +375,7 @@ def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False)
 def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool = False) -> Added:
     """Add a memory that says what a fact says, in the ways of `add`."""
     fact = item.fact
+    is_of_speaker = fact.user is not None and fact.subject == fact.user
     cite: tuple[str, ...] = ()
     if named_paths(fact.content):
         from pmem.memory.citations import citable
@@ -432,7 +393,7 @@ def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool
         type=fact.type,
         category=category_of(fact),
         subject=fact.subject,
-        user=_concerned(fact),
+        user=fact.user if is_of_speaker else None,
         app=item.app,
         source=source,
         places=fact.places,
@@ -447,10 +408,3 @@ def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool
     if is_named and is_person:  # somebody chose these words of what came from anywhere
         detail[AGREED] = {"fact": short(fact.id)}
     return memories.put_new(workspace, request, short(fact.id), **detail)
-
-
-def _judged(added: Added) -> "tuple[Neighbour, ...]":
-    if not added.neighbours:
-        return ()
-
-    return judgements(added.neighbours)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -135,15 +136,24 @@ def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
     """Return what happened to memories, episodes and conversations, the newest last."""
     checks.limit(request.limit)
     wanted, limit = request.wanted, request.limit
+    stores = _stores(workspace, wanted)
+    about = Filter(app=wanted.app, user=wanted.user, agent=wanted.agent, states=())
+    concerned = Selection(wanted=about)
     if request.reference is not None:
         found = log([_historic(workspace, request.reference)], wanted)
     elif limit and not wanted.asks_events:
-        found = log(_latest(workspace, wanted, limit), wanted)
+        latest = (  # the records to which the latest events happened, so many of each kind
+            store.select(concerned, ("-happened", "-id"), limit) for store in stores
+        )
+        found = log(chain.from_iterable(latest), wanted)
     else:
         found = log(_all(workspace, wanted), wanted)
     shown = found[-limit:]  # all of them where it is 0
     is_whole = request.reference is not None or not limit or wanted.asks_events
-    total = len(found) if is_whole else _count(workspace, wanted)
+    total = len(found)
+    if not is_whole:
+        tallies = (store.tally(concerned, ("events",)) for store in stores)
+        total = sum(events * many for tally in tallies for (events,), many in tally.items())
     return Journal(items=tuple(map(entry, shown)), total=total)
 
 
@@ -237,25 +247,6 @@ def _all(workspace: Workspace, wanted: Wanted) -> Iterator[Historic]:
         yield from store.find(EVERYTHING)
 
 
-def _latest(workspace: Workspace, wanted: Wanted, most: int) -> Iterator[Historic]:
-    """Yield the records to which the latest events happened, so many of each kind."""
-    selection = Selection(wanted=_concerned(wanted))
-    for store in _stores(workspace, wanted):
-        yield from store.select(selection, ("-happened", "-id"), most)
-
-
-def _count(workspace: Workspace, wanted: Wanted) -> int:
-    """Return how many events there are."""
-    selection = Selection(wanted=_concerned(wanted))
-    tallies = (store.tally(selection, ("events",)) for store in _stores(workspace, wanted))
-    return sum(events * many for tally in tallies for (events,), many in tally.items())
-
-
-def _concerned(wanted: Wanted) -> Filter:
-    """Return the filter for the records whose events are meant."""
-    return Filter(app=wanted.app, user=wanted.user, agent=wanted.agent, states=())
-
-
 def _historic(workspace: Workspace, reference: str) -> Historic:
     record = get(workspace, reference)
     if isinstance(record, Historic):
@@ -302,6 +293,8 @@ class Week(msgspec.Struct, frozen=True, kw_only=True):
 
 def look_back(workspace: Workspace, request: WeekRequest) -> Week:
     """Compare the memory as it is with what it was at a moment, record by record."""
+    from pmem.project.views import at_moment
+
     now = workspace.now()
     since = request.since or now - WEEK
     if since > now:
@@ -309,7 +302,11 @@ def look_back(workspace: Workspace, request: WeekRequest) -> Week:
     fresh = Selection(wanted=Filter(states=(), updated_after=since))
     after: dict[str, Kept] = {one.id: one for one in workspace.memories.select(fresh)}
     after |= {one.id: one for one in workspace.episodes.select(fresh)}
-    found = compare(_as_they_were(workspace, after, since), after)
+    then, before = at_moment(workspace, since), dict[str, Kept]()
+    for identifier, record in after.items():
+        with suppress(NotFound):
+            before[identifier] = then.store(type(record)).get(identifier)
+    found = compare(before, after)
     by = {
         entry.id: tuple(
             dict.fromkeys(
@@ -328,16 +325,3 @@ def look_back(workspace: Workspace, request: WeekRequest) -> Week:
         by=by,
         people=dict(people.most_common()),
     )
-
-
-def _as_they_were(
-    workspace: Workspace, records: Mapping[str, Kept], since: datetime
-) -> dict[str, Kept]:
-    from pmem.project.views import at_moment
-
-    then = at_moment(workspace, since)
-    found: dict[str, Kept] = {}
-    for identifier, record in records.items():
-        with suppress(NotFound):
-            found[identifier] = then.store(type(record)).get(identifier)
-    return found

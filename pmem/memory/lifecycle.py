@@ -12,7 +12,7 @@ from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.lifecycle.states import SUPERSEDES, can_move, closed, moved, restored, successor_of
 from pmem.core.operations import UPKEEP
-from pmem.core.retention import linked, purge_time
+from pmem.core.retention import linked
 from pmem.core.trust import inherited
 from pmem.errors import Ambiguous, InvalidValue, NotFound, Refused
 from pmem.memory.changes import (
@@ -22,14 +22,15 @@ from pmem.memory.changes import (
     Removable,
     RestoreRequest,
     change_all,
+    out_of_recall,
 )
 from pmem.memory.links import link_again
 from pmem.memory.memories import edited_fields, edited_parts
 from pmem.memory.reading import get, message_named
 from pmem.memory.requests import EditRequest
+from pmem.project.caller import check_leave
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
-from pmem.storage.store import Store
 from pmem.values.fields import asked, refs
 from pmem.values.ids import short
 from pmem.values.records import (
@@ -84,7 +85,6 @@ _NOT_PASSED_ON: Final[dict[str, Any]] = {
 
 def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Removable]:
     """Remove memories and episodes so that they can still be restored."""
-    days = workspace.settings.purge_days
     if workspace.caller.agent is not None:
         from pmem.memory.proposals import gate_removals
 
@@ -95,10 +95,9 @@ def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Remo
     gone: list[str] = []
 
     def apply(record: Removable, event: Event) -> Removable:
-        if not can_move(record.state, event.event):
-            gone.append(record.id)
-            return record
-        return moved(record, event, purge_at=purge_time(event.at, days))
+        new = out_of_recall(workspace, record, event)
+        gone.extend([record.id] if new is record else [])
+        return new
 
     done = change_all(workspace, request.references, EventKind.DELETE, apply)
     return ChangedRecords(records=tuple(done), unchanged=frozenset(gone))
@@ -152,7 +151,7 @@ def supersede(workspace: Workspace, request: EditRequest) -> Superseded:
     old = _active(workspace, request.reference)
     uncited = msgspec.structs.replace(request, cite=(), uncite=())
     fields |= edited_parts(workspace, old, uncited, fields)
-    _check_leave(workspace, old, "propose it: `pmem edit` without --supersede")
+    check_leave(workspace, old, "propose it: `pmem edit` without --supersede")
     if all(value == getattr(old, name) for name, value in fields.items()):
         raise InvalidValue(
             f"the new memory would say the same as {old.id}", "give what is new about it"
@@ -174,7 +173,7 @@ def supersede_by(workspace: Workspace, request: SupersedeByRequest) -> Supersede
     """Let a memory that exists take the place of another one, which held until now."""
     old = _active(workspace, request.reference)
     new = _active(workspace, request.successor)
-    _check_leave(workspace, old, "propose its removal with `pmem rm`")
+    check_leave(workspace, old, "propose its removal with `pmem rm`")
     if old.id == new.id:
         raise InvalidValue(
             f"memory {old.id} cannot take its own place", "name the memory that does"
@@ -197,8 +196,15 @@ def purge(workspace: Workspace, request: PurgeRequest) -> ChangedRecords[Record]
                 f"{first}give --force",
             )
         if isinstance(record, EDITABLE):
-            _check_leave(workspace, record, "propose its removal with `pmem rm`")
-        _purge(workspace, record)
+            check_leave(workspace, record, "propose its removal with `pmem rm`")
+        if isinstance(record, Chunk):
+            owner = record.conversation
+            raise Refused(f"chunk {record.id} goes only with its conversation, {owner}")
+        workspace.store(type(record)).remove(record.id)
+        if isinstance(record, Conversation):
+            parts = {one.id for one in workspace.chunks.find() if one.conversation == record.id}
+            for chunk in parts.union(record.chunks):  # those named too: a damaged one tells nothing
+                workspace.chunks.remove(chunk)
     workspace.notes += _what_stays(workspace, gone)
     return ChangedRecords(records=tuple(gone))
 
@@ -216,24 +222,6 @@ def _what_stays(workspace: Workspace, gone: Sequence[Record]) -> Iterator[str]:
         with suppress(NotFound, Ambiguous):
             if said and not message_named(workspace, said).message.removed:
                 yield f"its message stays; `pmem conversation rm {short(said)}` removes the text"
-
-
-def _check_leave(workspace: Workspace, record: Removable, hint: str) -> None:
-    if workspace.caller.agent is not None:
-        from pmem.memory.proposals import check_leave
-
-        check_leave(workspace, record, hint)
-
-
-def _purge(workspace: Workspace, record: Record) -> None:
-    if isinstance(record, Chunk):
-        raise Refused(f"chunk {record.id} goes only with its conversation, {record.conversation}")
-    store: Store[Any] = workspace.store(type(record))
-    store.remove(record.id)
-    if isinstance(record, Conversation):
-        others = {chunk.id for chunk in workspace.chunks.find() if chunk.conversation == record.id}
-        for chunk in others.union(record.chunks):  # those named too, as a damaged one tells nothing
-            workspace.chunks.remove(chunk)
 
 
 def _active(workspace: Workspace, reference: str) -> Memory:

@@ -12,7 +12,14 @@ from pmem.core.policy import tells_how
 from pmem.core.record_keys import archived_key, content_key
 from pmem.core.retention import CONVERSATION, changed
 from pmem.errors import InvalidValue, Refused
-from pmem.memory.changes import Removable, change, change_all, check_mark, vouched
+from pmem.memory.changes import (
+    Removable,
+    ask_to_change,
+    change,
+    change_all,
+    check_mark,
+    vouched,
+)
 from pmem.memory.links import (
     NOTHING,
     change_links,
@@ -31,7 +38,7 @@ from pmem.memory.requests import (
     EditRequest,
     PinRequest,
 )
-from pmem.project.caller import check_writer
+from pmem.project.caller import check_leave, check_writer
 from pmem.project.workspace import Workspace
 from pmem.values.bounds import CATEGORY_CHARACTERS, SUBJECT_CHARACTERS
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
@@ -118,14 +125,7 @@ def _lints_of(workspace: Workspace, request: AddRequest) -> tuple[str, ...]:
 
 def edit(workspace: Workspace, request: EditRequest) -> Edited:
     """Change a memory and keep what it was in its history; see `edit_from`."""
-    done = edit_from(workspace, request, "")
-    if not (request.link or request.unlink):
-        return done
-
-    memory = change_links(workspace, done.memory, request)
-    known = done.memory.relationships
-    linked = tuple(link for link in memory.relationships if link not in known)
-    return msgspec.structs.replace(done, memory=memory, linked=linked)
+    return edit_from(workspace, request, "")
 
 
 def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited:
@@ -156,10 +156,7 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
             check_mark(memory)
         if "content" in fresh:
             _content(workspace, fresh["content"], memory.scope.app)
-        if workspace.caller.agent is not None:
-            from pmem.memory.proposals import gate_edit
-
-            gate_edit(workspace, memory, fresh)
+        ask_to_change(workspace, memory, fresh)
         event = msgspec.structs.replace(event, source=source, detail=told)
         was, new = memory, changed(memory, event, **fresh)
         if {"valid_from", "valid_until"} & fresh.keys():
@@ -169,7 +166,12 @@ def edit_from(workspace: Workspace, request: EditRequest, source: str) -> Edited
         return new
 
     memory = change(workspace, Memory, request.reference, EventKind.UPDATE, apply)
-    return Edited(memory=memory, was=was, neighbours=neighbours, same=same)
+    done = Edited(memory=memory, was=was, neighbours=neighbours, same=same)
+    if not (request.link or request.unlink):
+        return done
+    linked = change_links(workspace, memory, request)
+    fresh_links = tuple(link for link in linked.relationships if link not in memory.relationships)
+    return msgspec.structs.replace(done, memory=linked, linked=fresh_links)
 
 
 def pin(workspace: Workspace, request: PinRequest) -> Removable:
@@ -178,13 +180,10 @@ def pin(workspace: Workspace, request: PinRequest) -> Removable:
     def apply(record: Removable, event: Event) -> Removable:
         if record.pinned == request.pinned:
             return record
-        if workspace.caller.agent is not None:
-            from pmem.memory.proposals import check_leave, gate_edit
-
-            if isinstance(record, Memory):
-                gate_edit(workspace, record, {"pinned": request.pinned})
-            else:
-                check_leave(workspace, record, "a person pins it, or unpins it")
+        if isinstance(record, Memory):
+            ask_to_change(workspace, record, {"pinned": request.pinned})
+        else:
+            check_leave(workspace, record, "a person pins it, or unpins it")
         return changed(record, event, pinned=request.pinned)
 
     (record,) = change_all(workspace, [request.reference], EventKind.UPDATE, apply)
@@ -301,23 +300,22 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     _check_form(workspace, agent, content, request.type, request.category)
     start = request.valid_from or now
     checks.validity(start, request.valid_until)
-    given = request.importance
-    importance = DEFAULT_IMPORTANCE[request.type] if given is None else given
-    category = checks.category(
-        request.category or DEFAULT_CATEGORY[request.type],
-        workspace.settings.categories,
-        CATEGORY_CHARACTERS,
-    )
-    check_writer(workspace, request.agent, category)
+    given = {name: getattr(request, name) for name in (*_CHECKED, "review_at")}
+    given = {name: value for name, value in given.items() if value not in (None, ())}
+    for name in {"tried", "because"} & given.keys():
+        if request.type is not MemoryType.DEAD_END:
+            raise InvalidValue(f"only a dead end has {name!r}", "its type is dead_end")
+    defaults = {
+        "importance": DEFAULT_IMPORTANCE[request.type],
+        "category": DEFAULT_CATEGORY[request.type],
+    }
+    fields = _checked(workspace, defaults | given)
+    check_writer(workspace, request.agent, fields["category"])
+    begun = workspace.event(EventKind.ADD)
     return Memory(
         id=workspace.new_id(),
         type=request.type,
         content=content,
-        category=category,
-        subject=None
-        if request.subject is None
-        else checks.text(request.subject, "a subject", SUBJECT_CHARACTERS),
-        tags=checks.tags(request.tags),
         scope=Scope(
             app=None if app is None else checks.app_name(app),
             user=checks.word(request.user, "a user"),
@@ -326,48 +324,16 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
             actor=checks.word(request.actor, "an actor"),
             role=checks.word(request.role, "a role"),
         ),
-        importance=checks.share("importance", importance),
         pinned=request.pinned,
         valid_from=start,
         valid_until=request.valid_until,
         source=request.source,
-        **_extras(request, workspace.settings.limits.memory),
         created_at=now,
         updated_at=now,
         tokens=workspace.count(content),
-        history=(
-            Event(
-                event=EventKind.ADD,
-                at=now,
-                actor=workspace.actor,
-                agent=workspace.caller.agent or request.agent or "",
-            ),
-        ),
+        history=(msgspec.structs.replace(begun, agent=begun.agent or request.agent or ""),),
+        **fields,
     )
-
-
-def _extras(request: AddRequest, most: int) -> dict[str, Any]:
-    """Return the fields that few memories have, every value checked."""
-    found: dict[str, Any] = {}
-    if request.places:
-        from pmem.core.places import check_places
-
-        found["places"] = check_places(request.places)
-    if request.instead_of:
-        found["instead_of"] = checks.texts(request.instead_of, "an alternative", most)
-    if request.review_at is not None:
-        found["review_at"] = request.review_at
-    if request.review_if is not None:
-        found["review_if"] = checks.text(request.review_if, "a condition", most)
-    for name in ("tried", "because"):
-        value = getattr(request, name)
-        if value is not None:
-            if request.type is not MemoryType.DEAD_END:
-                raise InvalidValue(f"only a dead end has {name!r}", "its type is dead_end")
-            found[name] = checks.text(value, f"what {name!r} says", most)
-    if request.evidence:
-        found["evidence"] = check_evidence(request.evidence)
-    return found
 
 
 def _content(workspace: Workspace, content: str, app: str | None) -> str:
@@ -390,23 +356,42 @@ def edited_fields(workspace: Workspace, request: EditRequest) -> dict[str, Any]:
         from pmem.memory.citations import cite_all
 
         (fields["citations"],) = cite_all(workspace, [request.cite])
-    settings, most = workspace.settings, workspace.settings.limits.memory
-    check: dict[str, Callable[[Any], Any]] = {
-        "content": lambda value: checks.text(value, "a memory", most),
-        "subject": lambda value: (
-            checks.text(value, "a subject", SUBJECT_CHARACTERS) if value.strip() else None
-        ),
-        "category": lambda value: checks.category(value, settings.categories, CATEGORY_CHARACTERS),
-        "importance": lambda value: checks.share("importance", value),
-        "tags": checks.tags,
-        "instead_of": lambda value: checks.texts(value, "an alternative", most),
-        "review_if": lambda value: (
-            checks.text(value, "a condition", most) if value.strip() else None
-        ),
-    }
-    checked = {
-        name: check[name](value) if name in check else value for name, value in fields.items()
-    }
+    emptied = {name: None for name in _CAN_GO if not fields.get(name, "-").strip()}
+    checked = _checked(workspace, fields | emptied)
     if "content" in checked:
         checked["tokens"] = workspace.count(checked["content"])
     return checked
+
+
+_CAN_GO: Final = ("subject", "review_if")
+"""What an edit takes away by saying nothing there."""
+_CHECKED: Final = (
+    *("category", "subject", "tags", "importance", "places", "tried", "because", "evidence"),
+    *("instead_of", "review_if"),
+)
+"""The fields of a new memory that `_checked` knows, its content apart."""
+
+
+def _checked(workspace: Workspace, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a memory's fields as they are kept."""
+    most, vocabulary = workspace.settings.limits.memory, workspace.settings.categories
+    check: dict[str, Callable[[Any], Any]] = {
+        "content": lambda value: checks.text(value, "a memory", most),
+        "subject": lambda value: checks.text(value, "a subject", SUBJECT_CHARACTERS),
+        "category": lambda value: checks.category(value, vocabulary, CATEGORY_CHARACTERS),
+        "importance": lambda value: checks.share("importance", value),
+        "tags": checks.tags,
+        "tried": lambda value: checks.text(value, "what 'tried' says", most),
+        "because": lambda value: checks.text(value, "what 'because' says", most),
+        "evidence": check_evidence,
+        "instead_of": lambda value: checks.texts(value, "an alternative", most),
+        "review_if": lambda value: checks.text(value, "a condition", most),
+    }
+    if "places" in fields:
+        from pmem.core.places import check_places
+
+        check["places"] = check_places
+    return {
+        name: check[name](value) if name in check and value is not None else value
+        for name, value in fields.items()
+    }

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from typing import Final
 
 import msgspec
@@ -66,7 +66,8 @@ def stated(
     said = tuple(messages) if workspace.settings.extract_facts else ()
     for place, message in enumerate(said):
         found = [*_facts_of(message, title), *_dead_ends_of(workspace, said, place)]
-        for fact in _surest(found, MOST_FACTS):
+        surest = sorted(found, key=lambda one: -one.confidence)[:MOST_FACTS]
+        for fact in (one for one in found if one in surest):
             fresh.setdefault(short(fact.id), fact)
     for fact in known if fresh else ():
         fresh.pop(short(fact.id), None)
@@ -112,7 +113,10 @@ def _dead_ends_of(workspace: Workspace, said: Sequence[Message], place: int) -> 
         return
     for attempt in failed_attempts(message.content):
         named = named_paths(f"{attempt.tried} {attempt.because}")
-        files = named or _edited_near(workspace, said, place)
+        later = takewhile(lambda one: speech_of(one) is not Speech.PERSON, said[place + 1 :])
+        near = chain(later, reversed(said[:place]))
+        edited = (file for one in near for file in _edited_by(workspace, one))
+        files = named or tuple(islice(edited, 1))
         content = describe_attempt(attempt.tried, attempt.because)
         yield Fact(
             id=derived_id(message.created_at, "fact", key(content)),
@@ -127,14 +131,6 @@ def _dead_ends_of(workspace: Workspace, said: Sequence[Message], place: int) -> 
         )
 
 
-def _edited_near(workspace: Workspace, said: Sequence[Message], place: int) -> tuple[str, ...]:
-    """Return the project's file that is edited next before a person speaks, else the last one."""
-    after = takewhile(lambda one: speech_of(one) is not Speech.PERSON, said[place + 1 :])
-    before = reversed(said[:place])
-    files = (file for one in (*after, *before) for file in _edited_by(workspace, one))
-    return tuple(islice(files, 1))
-
-
 def _edited_by(workspace: Workspace, message: Message) -> Iterator[str]:
     """Yield the project's files that a tool's call writes to, seen from the project's top."""
     project = f"{os.path.dirname(workspace.root)}{os.sep}"
@@ -142,14 +138,6 @@ def _edited_by(workspace: Workspace, message: Message) -> Iterator[str]:
         inside = file.removeprefix(project).replace(os.sep, "/")
         if not inside.startswith(("/", "~", "..")) and ":" not in inside:
             yield inside
-
-
-def _surest(facts: list[Fact], most: int) -> list[Fact]:
-    """Return the surest facts of a message in their order."""
-    if len(facts) <= most:
-        return facts
-    places = sorted(range(len(facts)), key=lambda place: -facts[place].confidence)
-    return [facts[place] for place in sorted(places[:most])]
 
 
 def new_facts(conversation: Conversation, before: Conversation) -> tuple[Fact, ...]:

@@ -12,7 +12,7 @@ from pmem.core.retention import changed, linked, valid_at
 from pmem.core.selection import Selection, ticks
 from pmem.core.trust import with_trust
 from pmem.errors import InvalidValue
-from pmem.memory.changes import change
+from pmem.memory.changes import ask_to_change, change
 from pmem.memory.memories import put_new
 from pmem.memory.requests import Added, AddRequest, Cited, Force, Places, Subject, Tags
 from pmem.project.workspace import Workspace
@@ -98,24 +98,11 @@ def note_outcome(workspace: Workspace, request: OutcomeRequest) -> OutcomeNoted:
     said = checks.text(request.text, "an outcome", limits.memory) if request.text.strip() else ""
 
     def apply(memory: Memory, event: Event) -> Memory:
-        if request.verdict is None:
-            return _without_latest(workspace, memory, event)
-        if memory.type in WITHOUT:
-            raise InvalidValue(
-                f"{short(memory.id)} is of the type {memory.type}, which has no outcome",
-                f"`pmem edit {short(memory.id)} --type decision` if it was one",
-            )
-        known = memory.outcomes
-        same = known and (known[-1].verdict, known[-1].text) == (request.verdict, said)
-        if same and known[-1].at == event.at:
+        fields = _outcomes_now(memory, request, said, event)
+        if not fields:
             return memory
-        if len(known) == MOST_OUTCOMES:
-            raise InvalidValue(f"a memory cannot have more than {MOST_OUTCOMES} outcomes")
-        new = Consequence(at=event.at, by=event.actor, verdict=request.verdict, text=said)
-        fields: dict[str, Any] = {"outcomes": (*known, new)}
-        if is_due(memory, event.at):
-            fields["review_at"] = None
-        return _with_fields(workspace, memory, event, fields)
+        ask_to_change(workspace, memory, fields)
+        return changed(memory, event, **fields)
 
     memory = change(workspace, Memory, request.reference, EventKind.UPDATE, apply)
     stands = memory.state is State.ACTIVE and valid_at(memory, workspace.now())
@@ -125,22 +112,27 @@ def note_outcome(workspace: Workspace, request: OutcomeRequest) -> OutcomeNoted:
     return OutcomeNoted(memory=memory, next_step=step)
 
 
-def _without_latest(workspace: Workspace, memory: Memory, event: Event) -> Memory:
-    if not memory.outcomes:
-        raise InvalidValue(f"{short(memory.id)} has no outcome to remove", "see `pmem show`")
-    latest = latest_outcome(memory)
-    left = tuple(one for one in memory.outcomes if one is not latest)
-    return _with_fields(workspace, memory, event, {"outcomes": left})
-
-
-def _with_fields(
-    workspace: Workspace, memory: Memory, event: Event, fields: dict[str, Any]
-) -> Memory:
-    if workspace.caller.agent is not None:
-        from pmem.memory.proposals import gate_edit
-
-        gate_edit(workspace, memory, fields)
-    return changed(memory, event, **fields)
+def _outcomes_now(
+    memory: Memory, request: OutcomeRequest, said: str, event: Event
+) -> dict[str, Any]:
+    """Return the fields that noting an outcome, or taking the latest back, changes."""
+    known = memory.outcomes
+    if request.verdict is None:
+        if not known:
+            raise InvalidValue(f"{short(memory.id)} has no outcome to remove", "see `pmem show`")
+        latest = latest_outcome(memory)
+        return {"outcomes": tuple(one for one in known if one is not latest)}
+    if memory.type in WITHOUT:
+        raise InvalidValue(
+            f"{short(memory.id)} is of the type {memory.type}, which has no outcome",
+            f"`pmem edit {short(memory.id)} --type decision` if it was one",
+        )
+    new = Consequence(at=event.at, by=event.actor, verdict=request.verdict, text=said)
+    if known and msgspec.structs.replace(known[-1], by=new.by) == new:
+        return {}
+    if len(known) == MOST_OUTCOMES:
+        raise InvalidValue(f"a memory cannot have more than {MOST_OUTCOMES} outcomes")
+    return {"outcomes": (*known, new)} | ({"review_at": None} if is_due(memory, event.at) else {})
 
 
 def list_due(workspace: Workspace, request: DueRequest) -> DueListing:
@@ -219,7 +211,9 @@ def note_attempt(workspace: Workspace, request: TriedRequest) -> Tried:
 
 def _dead_end(workspace: Workspace, request: TriedRequest) -> Added:
     """Return the dead end that a request is about, known or new."""
-    known = _known(workspace, request.tried)
+    dead_ends = workspace.memories.select(Selection(wanted=Filter(types=(MemoryType.DEAD_END,))))
+    alike = (one for one in dead_ends if warns(one) and same_text(one.tried, request.tried))
+    known = next(alike, None)
     if known is not None and not request.force:
         return Added(action="suggested", record=known, reason="this dead end is known")
     if request.failed is None:
@@ -234,12 +228,6 @@ def _dead_end(workspace: Workspace, request: TriedRequest) -> Added:
         because=request.failed,
     )
     return put_new(workspace, wanted)
-
-
-def _known(workspace: Workspace, tried: str) -> Memory | None:
-    selection = Selection(wanted=Filter(types=(MemoryType.DEAD_END,)))
-    found = workspace.memories.select(selection)
-    return next((one for one in found if warns(one) and same_text(one.tried, tried)), None)
 
 
 def _like(request: TriedRequest, **fields: Any) -> AddRequest:

@@ -17,9 +17,9 @@ import msgspec
 from pmem.core import style_rules
 from pmem.core.consent import benign, field_of
 from pmem.core.extraction.facts import key
-from pmem.core.trust import TOLD, Trust, trust_of
+from pmem.core.trust import TOLD
 from pmem.errors import InvalidValue, Refused
-from pmem.project.caller import check_writer
+from pmem.project.caller import check_leave, check_writer, needs_leave
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
     Kind,
@@ -117,10 +117,8 @@ def gate(
         return None
     content = _heard_before(workspace, memory, field) if kind == "signals" else memory.content
     scope = repr(msgspec.structs.astuple(memory.scope))
-    wanted = _Wanted(kind, field, agent, (key(content), scope))
-    said = memory.source
-    signal = Signal(at=memory.created_at, conversation=said.conversation, message=said.message)
-    return _hold(workspace, wanted, {"memory": memory, "fact": fact}, signal)
+    parts = (key(content), scope)
+    return _hold(workspace, kind, field, parts, memory, agent=agent, memory=memory, fact=fact)
 
 
 def _heard_before(workspace: Workspace, memory: Memory, field: str) -> str:
@@ -154,11 +152,8 @@ def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -
     if field is None:
         return
     changes = plain(dict(fields))
-    wanted = _Wanted(
-        kind, field, workspace.caller.agent, (memory.id, repr(sorted(changes.items())))
-    )
-    given = {"target": memory.id, "changes": changes, "user": memory.scope.user}
-    held = _hold(workspace, wanted, given, Signal(at=workspace.now()))
+    parts = (memory.id, repr(sorted(changes.items())))
+    held = _hold(workspace, kind, field, parts, memory, changes=changes)
     if held is not None:
         raise Withheld(held)
 
@@ -178,26 +173,10 @@ def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> 
     held: list[Held] = []
     for record in records:
         if isinstance(record, Memory) and needs_leave(workspace, record):
-            wanted = _Wanted("removal", "removal", workspace.caller.agent, (record.id,))
-            given = {"target": record.id, "user": record.scope.user}
-            waiting = _hold(workspace, wanted, given, Signal(at=workspace.now()))
+            waiting = _hold(workspace, "removal", "removal", (record.id,), record)
             held += [waiting] if waiting else []
     if held:
         raise Withheld(held[0])
-
-
-def check_leave(workspace: Workspace, record: Memory | Episode, hint: str) -> None:
-    """See that no agent does to what a person wrote what it cannot propose; that is Refused."""
-    if needs_leave(workspace, record):
-        agent = workspace.caller.agent
-        raise Refused(f"a person wrote {short(record.id)}: {agent} may not do this to it", hint)
-
-
-def needs_leave(workspace: Workspace, record: Memory | Episode) -> bool:
-    """Tell whether whoever writes here needs a person's leave to change a record."""
-    if workspace.caller.agent is None or not workspace.settings.consent.changes:
-        return False
-    return trust_of(record) is Trust.HIGH
 
 
 def check_form(settings: Settings, text: str, *, is_steps: bool) -> None:
@@ -231,32 +210,37 @@ def drop_expired(workspace: Workspace) -> None:
             proposals.update(lambda found: found, workspace.now())
 
 
-class _Wanted(msgspec.Struct, frozen=True):
-    kind: Kind
-    field: str
-    agent: str | None
-    parts: tuple[str, ...]
-
-
 def _hold(
-    workspace: Workspace, wanted: _Wanted, given: Mapping[str, Any], signal: Signal
+    workspace: Workspace,
+    kind: Kind,
+    field: str,
+    parts: tuple[str, ...],
+    about: Memory,
+    **given: Any,
 ) -> Held | None:
-    """Note a proposal, or one more signal for it; None where it has enough of them."""
+    """Note a proposal, or one more signal for it; None where it has enough of them.
+
+    `parts` tell it apart from others of its field; `about` is the memory that it changes, or is.
+    """
     now = workspace.now()
-    actor, agent = workspace.actor, wanted.agent
+    if "memory" in given:
+        said = about.source
+        signal = Signal(at=about.created_at, conversation=said.conversation, message=said.message)
+    else:
+        signal = Signal(at=now)
+        given |= {"agent": workspace.caller.agent, "target": about.id, "user": about.scope.user}
     held: list[Held] = []
 
     def change(queue: Queue) -> Queue:
-        name = digest(queue, wanted.kind, wanted.field, *wanted.parts)
+        name = digest(queue, kind, field, *parts)
         known = next((item for item in queue.proposals if item.digest == name), None)
         if known is None:
             known = Proposal(
                 id=workspace.new_id(),
-                kind=wanted.kind,
-                field=wanted.field,
+                kind=kind,
+                field=field,
                 digest=name,
-                agent=agent,
-                actor=actor,
+                actor=workspace.actor,
                 at=now,
                 until=shifted(now, timedelta(days=DAYS)),
                 signals=(signal,),
@@ -270,7 +254,7 @@ def _hold(
             held.append(_held_proposal(known))
             return msgspec.structs.replace(queue, proposals=(*queue.proposals, known))
         is_new = all(_is_other(old, signal) for old in known.signals)
-        if is_new and wanted.kind == "signals":
+        if is_new and kind == "signals":
             workspace.settled.append(Settled(known.id))
             return queue
         signals = (*known.signals, signal) if is_new else known.signals

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -23,6 +22,7 @@ from pmem.project.workspace import Workspace
 from pmem.values.fields import AsOf, asked, ref
 from pmem.values.ids import matches
 from pmem.values.records import (
+    Access,
     Episode,
     Memory,
     Message,
@@ -155,17 +155,18 @@ class Staleness:
 
     def __init__(self, workspace: Workspace, *, whole: bool = False) -> None:
         self._workspace, self._whole = workspace, whole
+        self._watch: Watch | None = None
 
     def __call__(self, shown: Any) -> tuple[str, ...]:
         """Return the stale citations of a memory; anything else has none."""
         citations = getattr(shown, "citations", ())
-        return self._watch.stale(citations) if citations and not self._workspace.is_past else ()
+        if not citations or self._workspace.is_past:
+            return ()
+        if self._watch is None:
+            from pmem.memory.citation_watch import Watch
 
-    @cached_property
-    def _watch(self) -> "Watch":
-        from pmem.memory.citation_watch import Watch
-
-        return Watch(self._workspace, whole=self._whole)
+            self._watch = Watch(self._workspace, whole=self._whole)
+        return self._watch.stale(citations)
 
 
 def is_merged_by_git(record: Any) -> bool:
@@ -184,20 +185,23 @@ def disputed(record: Any) -> dict[str, Any]:
 
 def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
     """Return the record, or the message, that a reference means."""
-    from pmem.memory.recalls import use_of
+    from pmem.memory.recalls import use_of, waiting
 
     found = find(workspace, request.reference)
     if isinstance(found, MessageRef):
         return ShownRecord(record=found)
     kept = found if isinstance(found, Memory | Episode) else None
     has_details = kept is not None and request.details
+    unsaved = waiting(workspace) if has_details and not workspace.is_past else {}
     return ShownRecord(
         record=found,
         stale=Staleness(workspace, whole=True)(found),
         disputed=disputed(found),
         use=use_of(workspace, kept.id) if kept else None,
         links=tuple(_linked_texts(workspace, kept)) if kept and has_details else (),
-        recalls=_count_recalls(workspace, kept) if kept and has_details else 0,
+        recalls=kept.access.count + unsaved.get(kept.id, Access()).count
+        if kept and has_details
+        else 0,
     )
 
 
@@ -351,14 +355,6 @@ class LinkedText(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     type: str
     text: str | None
-
-
-def _count_recalls(workspace: Workspace, record: Memory | Episode) -> int:
-    """Return how often a record was recalled, with what is not saved yet."""
-    from pmem.memory.recalls import waiting
-
-    unsaved = {} if workspace.is_past else waiting(workspace)
-    return record.access.count + (unsaved[record.id].count if record.id in unsaved else 0)
 
 
 def _linked_texts(workspace: Workspace, record: Memory | Episode) -> Iterator[LinkedText]:

@@ -4,10 +4,19 @@ Git says which lines begin a definition, and is asked once for all names that ar
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from pmem.core.citations import Content, Lines, constant_of, stated, suffix_of, values_of
+from pmem.core.citations import (
+    CitationState,
+    Content,
+    FileRange,
+    Lines,
+    constant_of,
+    stated,
+    suffix_of,
+    values_of,
+)
 from pmem.core.code.constants import MOST_CHARACTERS, Assignment
 from pmem.core.code.definitions import (
     Definition,
@@ -42,17 +51,16 @@ class Unfound(NamedTuple):
     content: Content
 
 
-class SymbolVerdict(NamedTuple):
-    """What became of a symbol whose text is not found.
+class CitationVerdict(NamedTuple):
+    """What became of a citation: its state, where its text is now, what its file lacks.
 
-    `is_there` when its file still defines it, `now` where it does if it says the same, `is_sure` if
-    it cannot have gone elsewhere, and `reason` what the file lacks.
+    `is_sure` says that the text cannot have gone to another file.
     """
 
-    is_there: bool
-    now: Lines | None = None
-    is_sure: bool = False
+    state: CitationState
+    now: FileRange | None = None
     reason: str = ""
+    is_sure: bool = False
 
 
 def parse_symbol_citation(text: str) -> tuple[str, str] | None:
@@ -122,11 +130,19 @@ def _as_constant(cited: Citation, content: Content, path: str) -> str:
 
 
 def settled(
-    unfound: Sequence[Unfound], environment: Mapping[str, str]
-) -> dict[Citation, SymbolVerdict]:
+    unfound: Iterable[Unfound], environment: Mapping[str, str]
+) -> dict[Citation, CitationVerdict]:
     """Return what became of symbols whose text is not in their files any more."""
-    found = {one.cited: _constant_now(one) for one in unfound if constant_of(one.cited)}
-    asked = [one for one in unfound if one.cited not in found]
+    found: dict[Citation, CitationVerdict] = {}
+    asked: list[Unfound] = []
+    for one in unfound:
+        constant = constant_of(one.cited)
+        if constant is None:
+            asked.append(one)
+        elif values_of(one.cited, one.content, constant[0]):
+            found[one.cited] = CitationVerdict(CitationState.CHANGED, is_sure=True)
+        else:
+            found[one.cited] = _nowhere(one)
     for start in range(0, len(asked), _AT_ONCE):
         batch = asked[start : start + _AT_ONCE]
         for one, definitions in zip(batch, _definitions(batch, environment), strict=True):
@@ -157,31 +173,24 @@ def _at_constant(
     return lines
 
 
-def _constant_now(one: Unfound) -> SymbolVerdict:
-    constant = constant_of(one.cited)
-    found = values_of(one.cited, one.content, constant[0]) if constant else []
-    if not found:
-        return _nowhere(one)
-    return SymbolVerdict(is_there=True, is_sure=True)
-
-
-def _definition_now(one: Unfound, definitions: Sequence[Definition] | None) -> SymbolVerdict:
+def _definition_now(one: Unfound, definitions: Sequence[Definition] | None) -> CitationVerdict:
     cited, content = one
     if definitions is None:
         name = name_of(cited)
-        return SymbolVerdict(is_there=name is not None and content.mentions(name))
+        is_there = name is not None and content.mentions(name)
+        return CitationVerdict(CitationState.CHANGED if is_there else CitationState.GONE)
     for definition in definitions:
         lines = (definition.first, definition.last)
         if content.digest(lines) == cited.digest or (
             cited.folded is not None and content.folded(lines, cited.file) == cited.folded
         ):
-            return SymbolVerdict(is_there=True, is_sure=True, now=lines)
-    return SymbolVerdict(is_there=True, is_sure=True) if definitions else _nowhere(one)
+            return CitationVerdict(CitationState.FRESH, FileRange(cited.file, lines), is_sure=True)
+    return CitationVerdict(CitationState.CHANGED, is_sure=True) if definitions else _nowhere(one)
 
 
-def _nowhere(one: Unfound) -> SymbolVerdict:
+def _nowhere(one: Unfound) -> CitationVerdict:
     name = (one.cited.symbol or "").partition("=")[0]
-    return SymbolVerdict(is_there=False, reason=f"has no {name}")
+    return CitationVerdict(CitationState.GONE, reason=f"has no {name}")
 
 
 def _definitions(

@@ -8,13 +8,12 @@ from typing import Any, Final
 import msgspec
 
 from pmem.core.journal import one_line
-from pmem.core.lifecycle.states import can_move, moved
 from pmem.core.operations import command_of
-from pmem.core.retention import TAKES_BACK, before_event, changed, json_value, purge_time
+from pmem.core.retention import TAKES_BACK, before_event, changed, json_value
 from pmem.core.threeway.history import REOPENED, open_conflicts
 from pmem.core.trust import INHERITED, trust_of
 from pmem.errors import BuiltOn, InvalidValue, NotFound
-from pmem.memory.changes import Removable
+from pmem.memory.changes import out_of_recall
 from pmem.project.workspace import Workspace
 from pmem.storage.git.git_index import HeldByGit
 from pmem.storage.git.tracked import check_own
@@ -212,7 +211,9 @@ def _undo_change(
         if not held.is_committed(record):
             store.remove(record.id)
             return _undone(record, gone=True, deleted=True, staged=held.staged(record))
-        new: Returnable = _removed(workspace, record, event)
+        gone = msgspec.structs.replace(event, event=EventKind.DELETE)
+        new: Returnable = out_of_recall(workspace, record, gone)
+        new = changed(record, event) if new is record else new
     else:
         new = _brought_back(workspace, record, before_event(record, first), event)
         _check_branches(record, new, last, name)
@@ -243,14 +244,6 @@ def _place_of(record: Returnable, change: LoggedChange, name: str) -> tuple[int,
             f"`pmem log {short(record.id)}` shows it",
         )
     return places[0], places[-1] + 1
-
-
-def _removed(workspace: Workspace, record: Removable, event: Event) -> Removable:
-    """Return a record out of recall, as `rm` leaves it."""
-    gone = msgspec.structs.replace(event, event=EventKind.DELETE)
-    if not can_move(record.state, EventKind.DELETE):
-        return changed(record, event)
-    return moved(record, gone, purge_at=purge_time(event.at, workspace.settings.purge_days))
 
 
 def _brought_back(

@@ -273,7 +273,7 @@ class _Check(msgspec.Struct, frozen=True):
             raise AnswerRefused(f"{what} has hidden characters")
         if secrets.find(text, self.rules.allowed):
             raise AnswerRefused(f"{what} holds what looks like a secret")
-        told = instruction_in([text])
+        told = instruction_in(text)
         if told is not None:
             raise AnswerRefused(f"{what} {told}")
 

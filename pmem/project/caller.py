@@ -8,6 +8,8 @@ import msgspec
 
 from pmem.errors import InvalidValue, Refused
 from pmem.values.config import Settings
+from pmem.values.ids import short
+from pmem.values.records import Episode, Memory
 
 if TYPE_CHECKING:
     from pmem.core.policy import Reach
@@ -113,6 +115,22 @@ def check_writer(workspace: "Workspace", agent: str | None, category: str) -> No
     reach = None if agent is None else Caller(agent).reach(workspace.settings)
     if reach is not None and not reach.covers(category):
         raise Refused(f"{reach.who} may not write in the category {category}", reach.hint)
+
+
+def check_leave(workspace: "Workspace", record: Memory | Episode, hint: str) -> None:
+    """See that no agent does to what a person wrote what it cannot propose; that is Refused."""
+    if needs_leave(workspace, record):
+        agent = workspace.caller.agent
+        raise Refused(f"a person wrote {short(record.id)}: {agent} may not do this to it", hint)
+
+
+def needs_leave(workspace: "Workspace", record: Memory | Episode) -> bool:
+    """Tell whether whoever writes here needs a person's leave to change a record."""
+    if workspace.caller.agent is None or not workspace.settings.consent.changes:
+        return False
+    from pmem.core.trust import Trust, trust_of
+
+    return trust_of(record) is Trust.HIGH
 
 
 def _anew(workspace: "Workspace") -> "Workspace":

@@ -198,20 +198,17 @@ class Configuration:
 
 
 def _unknown(values: dict[str, Any], origin: str = "") -> list[str]:
+    said = []
     names = unknown_names(values)
-    more = len(names) - _MOST_NAMED
-    return [
-        *(_as_unknown(name, origin) for name in names[:_MOST_NAMED]),
-        *([f"{more} further settings are not known to this pmem{origin}"] if more > 0 else []),
-    ]
-
-
-def _as_unknown(name: str, origin: str) -> str:
-    try:
-        known(name)
-    except InvalidValue as error:
-        return f"{error.message}{origin}, so it counts for nothing: {error.hint}"
-    return ""
+    for name in names[:_MOST_NAMED]:
+        try:
+            known(name)
+        except InvalidValue as error:
+            said.append(f"{error.message}{origin}, so it counts for nothing: {error.hint}")
+    if len(names) > _MOST_NAMED:
+        more = len(names) - _MOST_NAMED
+        said.append(f"{more} further settings are not known to this pmem{origin}")
+    return said
 
 
 def is_liberty(name: str, value: Any) -> bool:
@@ -277,7 +274,7 @@ def parse_config(data: bytes, path: str, *, is_own: bool = True) -> dict[str, An
     data = data.removeprefix(BOM_UTF8)
     if _is_comment(data):
         return {}
-    if any(line.count(b".") > _MOST_DOTS and _has_parts(line) for line in data.split(b"\n")):
+    if any(sum(map(bool, line.split(b"."))) > _MOST_DOTS for line in data.split(b"\n")):
         raise Damaged(f"{path} has a line of more than {_MOST_DOTS} parts with dots between them")
     import tomllib
 
@@ -310,11 +307,6 @@ def _see_about_markers(data: bytes, path: str) -> None:
     error = Unresolved(f"{path} has git's conflict markers: run `pmem resolve`")
     error.good = good_settings(*sides) if sides else None
     raise error from None
-
-
-def _has_parts(line: bytes) -> bool:
-    """Tell whether a line may hold a key of too many parts; a row of dots is none."""
-    return sum(map(bool, line.split(b"."))) > _MOST_DOTS
 
 
 def _bytes(path: str, *, is_own: bool) -> bytes:

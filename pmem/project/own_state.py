@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pmem.storage.files.worktree import in_main_tree
 from pmem.storage.git.tracked import check_own, foreign
@@ -82,49 +82,38 @@ class OwnState:
         patience = BUSY_SECONDS if self.patience is None else self.patience
         return LocalState(folder, read_only=self._read_only, busy_seconds=patience)
 
+    def _on_server(self, name: str, *given: Any) -> Any:
+        """Return a part of what all who share a server have in common; None without a server."""
+        server = self._server()
+        if server is None:
+            return None
+        from pmem.storage.postgres import project_state
+
+        return getattr(project_state, name)(server, *given, read_only=self._read_only)
+
     @property
     def checkpoints(self) -> "Checkpoints | ServerCheckpoints":
         """The saved states of threads."""
-        server = self._server()
-        if server is None:
-            return self.state.checkpoints
-        from pmem.storage.postgres.project_state import ServerCheckpoints
-
-        return ServerCheckpoints(server, read_only=self._read_only)
+        return self._on_server("ServerCheckpoints") or self.state.checkpoints
 
     @property
     def threads(self) -> "Threads | ServerThreads":
         """What each thread has seen."""
-        server = self._server()
-        if server is None:
-            return self.shared_state.threads
-        from pmem.storage.postgres.project_state import ServerThreads
-
-        return ServerThreads(server, read_only=self._read_only)
+        return self._on_server("ServerThreads") or self.shared_state.threads
 
     @property
     def apps(self) -> "AppState":
         """What apps may spend, what waits for them, and which are gone."""
         from pmem.storage.local.appstate import AppState
 
-        server = self._server()
-        if server is None:
-            return AppState(self.state)
-        from pmem.storage.postgres.project_state import APPS, ServerTables
-
-        return AppState(ServerTables(server, APPS, read_only=self._read_only))
+        return AppState(self._on_server("ServerTables") or self.state)
 
     @property
     def proposals(self) -> "Proposals | ServerProposals":
         """What waits for a person's consent."""
-        server = self._server()
-        if server is not None:
-            from pmem.storage.postgres.project_state import ServerProposals
-
-            return ServerProposals(server, read_only=self._read_only)
         from pmem.storage.local.proposals import Proposals
 
-        return Proposals(self.state)
+        return self._on_server("ServerProposals") or Proposals(self.state)
 
     @property
     def noted_transcripts(self) -> "NotedTranscripts":
@@ -165,12 +154,7 @@ class OwnState:
         """The pairs of look-alikes that a person was told of lately."""
         from pmem.storage.local.model_answers import JudgedPairs
 
-        server = self._server()
-        if server is None:
-            return JudgedPairs(self.state, now)
-        from pmem.storage.postgres.project_state import ServerTables
-
-        return JudgedPairs(ServerTables(server, read_only=self._read_only), now)
+        return JudgedPairs(self._on_server("ServerTables") or self.state, now)
 
     @property
     def operations(self) -> "Operations":
@@ -189,11 +173,8 @@ class OwnState:
     @cached_property
     def access(self) -> "AccessLog | ServerRecalls":
         """The recalls that wait to be folded into the records."""
-        server = self._server()
-        if server is not None:
-            from pmem.storage.postgres.project_state import ServerRecalls
-
-            return ServerRecalls(server, read_only=self._read_only)
         from pmem.storage.local.access import AccessLog
 
-        return AccessLog(self._folder, read_only=self._read_only, is_own=self.is_ours)
+        return self._on_server("ServerRecalls") or AccessLog(
+            self._folder, read_only=self._read_only, is_own=self.is_ours
+        )

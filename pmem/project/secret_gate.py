@@ -133,17 +133,14 @@ class SecretGate:
                 for key, item in value.items()
             }
         if isinstance(value, msgspec.Struct):
-            return self._fields(value, where, rules)
+            fields = {name: getattr(value, name) for name in value.__struct_fields__}
+            clean = {
+                name: self._admit_by(rules, held, inside(where, name))
+                for name, held in fields.items()
+            }
+            new = {name: held for name, held in clean.items() if held != fields[name]}
+            return msgspec.structs.replace(value, **new) if new else value
         return value
-
-    def _fields(self, value: msgspec.Struct, where: str, rules: Secrets) -> msgspec.Struct:
-        new = {}
-        for name in value.__struct_fields__:
-            old = getattr(value, name)
-            admitted = self._admit_by(rules, old, inside(where, name))
-            if admitted is not old and admitted != old:
-                new[name] = admitted
-        return msgspec.structs.replace(value, **new) if new else value
 
     def _text(self, text: str, where: str, rules: Secrets, name: str) -> str:
         found = secrets.find_named(name, text, rules.allow)
@@ -196,11 +193,8 @@ def allowable(entries: Sequence[str]) -> tuple[str, ...]:
     return tuple(each.lower() if each.startswith(secrets.DIGEST) else each for each in entries)
 
 
-def _given_by(where: str) -> str:
-    """Name what a person gave, instead of the field of a history where it would be kept."""
-    outer, _, field = where.removeprefix("the ").rpartition(".")
-    return where if outer and not outer.startswith("history[") else _GIVERS.get(field, where)
-
-
 def _refusal(where: str, text: str, found: Secret) -> SecretFound:
-    return SecretFound(_given_by(where) or "this", found.kind, secrets.place(text, found))
+    outer, _, field = where.removeprefix("the ").rpartition(".")
+    if not outer or outer.startswith("history["):  # a history keeps what somebody gave
+        where = _GIVERS.get(field, where)
+    return SecretFound(where or "this", found.kind, secrets.place(text, found))

@@ -232,7 +232,9 @@ def change_setting(workspace: Workspace, request: SettingChangeRequest) -> Setti
     doubts = [check_together(settings, name, kept)] if settings else []
     with locked(workspace):
         if is_list:
-            kept = _allowed_too(workspace, allowable(kept))
+            path = os.path.join(workspace.root, CONFIG_FILE)
+            own = parse_config(safe_files.text(path).encode(), path).get(name, ())
+            kept = tuple(dict.fromkeys((*checked(name, own), *allowable(kept))))
         _write_own_setting(workspace, name, kept)
     if names_categories:
         lists = kept.values() if isinstance(kept, dict) else [kept]
@@ -262,13 +264,6 @@ def unknown_categories(workspace: Workspace, named: Iterable[str]) -> str:
     if not unknown:
         return ""
     return f"allowlists name what no memory has and no setting knows: {', '.join(sorted(unknown))}"
-
-
-def _allowed_too(workspace: Workspace, more: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what the project's own file says is no secret, and what is added to that."""
-    path = os.path.join(workspace.root, CONFIG_FILE)
-    own = parse_config(safe_files.text(path).encode(), path).get("secrets.allow", ())
-    return tuple(dict.fromkeys((*checked("secrets.allow", own), *more)))
 
 
 def _write_own_setting(workspace: Workspace, name: str, value: Any) -> None:

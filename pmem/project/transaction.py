@@ -31,7 +31,8 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
     workspace.configuration.check_resolved()
     _load()
     with workspace.backend.lock():
-        _forget(workspace)
+        for part in workspace.stores:
+            part.forget()
         try:
             yield
             workspace.has_written |= _commit(workspace)
@@ -39,7 +40,8 @@ def transaction(workspace: "Workspace") -> Iterator[None]:
                 workspace.own.proposals.settle(workspace.settled, workspace.now())
         finally:
             workspace.settled.clear()
-            _forget(workspace)
+            for part in workspace.stores:
+                part.forget()
 
 
 def check_writable(workspace: "Workspace") -> None:
@@ -59,18 +61,21 @@ def _load() -> None:
     import pmem.storage.local.logs  # noqa: F401
 
 
-def _forget(workspace: "Workspace") -> None:
-    for part in workspace.stores:
-        part.forget()
-
-
 def _commit(workspace: "Workspace") -> bool:
     """Write what the stores hold changed, all of it or nothing; tell whether there was anything."""
     changes = _whole_changes(workspace)
     if workspace.caller.agent is not None:
         _check_agreed(workspace, changes)
     workspace.gate.refuse_new_secrets(changes, lambda change: _before(workspace, change))
-    noted = [(change, _replaced(workspace, change)) for change in changes]
+    noted = []
+    for change in changes:
+        old = _before(workspace, change)
+        if old is None and change.type in (
+            Conversation,
+            Chunk,
+        ):  # it was never asked for
+            old = _as_kept(workspace, change)
+        noted.append((change, old))
     workspace.backend.commit(changes)
     workspace.written += noted
     _note_written(workspace, changes)
@@ -100,13 +105,6 @@ def _changes(workspace: "Workspace") -> list[Change]:
 def _before(workspace: "Workspace", change: Change) -> Any:
     """Return a changed record as it was read; None for a new one."""
     return workspace.store(change.type).before(change.id)
-
-
-def _replaced(workspace: "Workspace", change: Change) -> Any:
-    """Return what a change replaces; talk is changed by those who never asked for it by its id."""
-    old = _before(workspace, change)
-    is_talk = change.type in (Conversation, Chunk)
-    return _as_kept(workspace, change) if old is None and is_talk else old
 
 
 def _check_agreed(workspace: "Workspace", changes: Sequence[Change]) -> None:
@@ -163,8 +161,13 @@ def note_command(workspace: "Workspace", operation: str, *, beyond: bool = False
     """
     from pmem.storage.local.logs import LoggedCommand
 
-    written, workspace.written[:] = list(workspace.written), []
-    pairs = _first_and_last(written)
+    first: dict[str, Any] = {}
+    last: dict[str, Change] = {}
+    for change, old in workspace.written:  # whatever number of transactions changed a record
+        first.setdefault(change.id, old)
+        last[change.id] = change
+    workspace.written.clear()
+    pairs = [(change, first[identifier]) for identifier, change in last.items()]
     changes, facts = tuple(_logged_changes(pairs)), tuple(_settled_facts(pairs))
     is_beyond = beyond or any(_is_beyond(change, old) for change, old in pairs)
     command = LoggedCommand(
@@ -181,16 +184,6 @@ def note_command(workspace: "Workspace", operation: str, *, beyond: bool = False
         workspace.own.commands.note(command)
 
 
-def _first_and_last(written: "list[tuple[Change, Any]]") -> "list[tuple[Change, Any]]":
-    """Return each record once, whatever number of transactions changed it, and what it was."""
-    first: dict[str, Any] = {}
-    last: dict[str, Change] = {}
-    for change, old in written:
-        first.setdefault(change.id, old)
-        last[change.id] = change
-    return [(change, first[identifier]) for identifier, change in last.items()]
-
-
 def _logged_changes(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange]":
     """Yield what was changed of records that keep what they were, and what was deleted.
 
@@ -201,8 +194,8 @@ def _logged_changes(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange
     for change, old in pairs:
         if change.type not in _KINDS:
             continue
-        known = {digest_of(event) for event in _history(old)}
-        history = _history(change.record)
+        known = {digest_of(event) for event in getattr(old, "history", ())}
+        history: Sequence[Event] = getattr(change.record, "history", ())
         if change.type is Conversation:  # what happened to messages alone has nothing to go back to
             history = tuple(event for event in history if event.before)
         digests = [digest_of(event) for event in history]
@@ -247,7 +240,3 @@ def _is_beyond(change: "Change", old: Any) -> bool:
     if change.record is None or old is None:
         return True
     return any(getattr(change.record, name, None) != getattr(old, name, None) for name in _TALK)
-
-
-def _history(record: Any) -> "tuple[Event, ...]":
-    return () if record is None else record.history

@@ -1,7 +1,6 @@
 """Read-only views of a workspace: as it was at a moment, or as a git revision has it."""
 
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pmem.errors import InvalidValue
@@ -62,7 +61,12 @@ def seen_in(workspace: "Workspace", tree: Tree) -> "Workspace":
     """Return a view of everything as git has it, at the same present."""
     view = _view(workspace, tree, workspace.given_now, tree.name)
     view.revision = tree if isinstance(tree, Revision) else None
-    view.configuration = workspace.configuration.at(partial(_settings, tree))
+
+    def settings() -> dict[str, Any]:
+        data = tree.file(CONFIG_FILE)
+        return {} if data is None else parse_config(data, tree.where(CONFIG_FILE))
+
+    view.configuration = workspace.configuration.at(settings)
     return view
 
 
@@ -90,9 +94,3 @@ def _view(workspace: "Workspace", backend: Backend, now: datetime | None, name: 
     view.present, view.name, view.notes = workspace, name, workspace.notes
     view.reach = workspace.reach
     return view
-
-
-def _settings(tree: Tree) -> dict[str, Any]:
-    """Read a project's settings as git has them."""
-    data = tree.file(CONFIG_FILE)
-    return {} if data is None else parse_config(data, tree.where(CONFIG_FILE))

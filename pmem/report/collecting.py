@@ -117,11 +117,7 @@ class ReceiptsRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
-    """Return what a report says. Nothing counts as recalled, and nothing is changed.
-
-    Raises:
-        InvalidValue: A budget is below one token, or the week is still to come.
-    """
+    """Return what a report says. Nothing counts as recalled, and nothing is changed."""
     memories = _shown_memories(workspace)
     figures = count_figures(workspace)
     broken = find_broken(workspace)
@@ -145,11 +141,7 @@ def collect(workspace: Workspace, request: ReportRequest) -> ReportDocument:
 
 
 def collect_receipts(workspace: Workspace, request: ReceiptsRequest) -> Receipts:
-    """Return what contexts for a task hold. Nothing counts as recalled.
-
-    Raises:
-        InvalidValue: A budget is below one token.
-    """
+    """Return what contexts for a task hold. Nothing counts as recalled."""
     memories = _shown_memories(workspace)
     written = write_receipts(workspace, memories, (request.task,), request.budgets)
     return _clean(workspace, Receipts(items=tuple(written)))
@@ -328,11 +320,7 @@ def list_needs(workspace: Workspace, memories: Sequence[Memory]) -> Iterator[Tol
 def write_receipts(
     workspace: Workspace, memories: Sequence[Memory], tasks: Sequence[str], budgets: Sequence[int]
 ) -> Iterator[Receipt]:
-    """Yield a receipt for each task within each budget.
-
-    Raises:
-        InvalidValue: A budget is below one token.
-    """
+    """Yield a receipt for each task within each budget."""
     active = [memory for memory in memories if memory.state is State.ACTIVE]
     known = {memory.id for memory in memories}
     names_all = len(active) <= MOST_NAMED

@@ -175,12 +175,7 @@ class WrittenReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_report(document: ReportDocument, path: str) -> WrittenReport:
-    """Write a report as one file.
-
-    Raises:
-        InvalidValue: What is there is none.
-        StorageRefused: The disk or the file refuses.
-    """
+    """Write a report as one file."""
     if os.path.isdir(path):
         raise InvalidValue(f"{path} is a folder", "name a file, or use `--site` for a folder")
     size = _write(path, render_page(document))
@@ -188,12 +183,7 @@ def write_report(document: ReportDocument, path: str) -> WrittenReport:
 
 
 def write_site(document: ReportDocument, folder: str) -> WrittenReport:
-    """Write a report and a page for each subject; pages of subjects that are gone go.
-
-    Raises:
-        InvalidValue: Something of the same name is there and is no report.
-        StorageRefused: The disk or a file refuses.
-    """
+    """Write a report and a page for each subject; pages of subjects that are gone go."""
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InvalidValue(f"{folder} is a file", "name a folder for `--site`")
     groups = group_by_subject(document.memories)

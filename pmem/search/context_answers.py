@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from pmem.core import checks
 from pmem.core.context.parts import Omitted
@@ -15,7 +16,7 @@ from pmem.core.context.worth import Lengths, Valuation, first_subjects
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import SaidOtherwise
 from pmem.core.policy import ACTIVITY, EVENT
-from pmem.core.retrieval.collection import RelatedHit
+from pmem.core.retrieval.collection import LinkedMemory
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
 from pmem.core.retrieval.signals import idf
 from pmem.core.text.paths import named_paths, named_symbols
@@ -44,27 +45,34 @@ RARE: Final = 0.025
 """And what has one of its words that no more than this share of all memories have."""
 
 
-class Answers(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """What answers a task, the best first.
+class ContextSource(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """What a context draws on: a memory, what it is asked for, and what is found there.
 
     Attributes:
+        usable: the memories that may be shown.
         asked: the task, or what stands for one.
-        found: memories and episodes.
-        said: messages.
+        found: memories and episodes that answer it, the best first.
+        said: messages that do.
         below: what answers too badly, or is one too many of its category.
         related: what the memories bring along, by id.
         valuation: what memories are worth to the task.
         weighs: whether one of the memories has more than a chance word of the task; an episode
             only repeats what was said.
+        differing: how memories stand that contradict each other, by id.
     """
 
+    workspace: Workspace
+    request: ContextRequest
+    budget: int
+    usable: UsableMemories
     asked: str = ""
     found: list[Scored] = []
     said: list[Scored] = []
     below: list[Omitted] = []
-    related: dict[str, RelatedHit] = {}
+    related: dict[str, LinkedMemory] = {}
     valuation: Valuation = Valuation()
     weighs: bool = False
+    differing: Mapping[str, SaidOtherwise] = {}
 
     @cached_property
     def scores(self) -> dict[str, float]:
@@ -72,26 +80,12 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {place.id: hit.score for _, place, hit in [*self.found, *self.said]}
 
     def ranked(self) -> list[Scored]:
-        """Return all of them, the best first."""
+        """Return all that answers, the best first."""
         return sorted([*self.found, *self.said], key=lambda one: -one[2].score)
 
     def brought_by(self, identifier: str) -> Iterator[Scored]:
         """Yield what a memory brings along."""
-        return (as_scored(one) for one in self.related.values() if one.tie.via == identifier)
-
-
-class ContextSource(NamedTuple):
-    """What a context draws on: a memory, what it is asked for, and what is found there.
-
-    `differing` says how memories stand that contradict each other, by id.
-    """
-
-    workspace: Workspace
-    request: ContextRequest
-    budget: int
-    usable: UsableMemories
-    answers: Answers
-    differing: Mapping[str, SaidOtherwise] = {}
+        return (as_scored(one) for one in self.related.values() if one.via == identifier)
 
 
 def rank_answers(
@@ -99,29 +93,26 @@ def rank_answers(
     request: ContextRequest,
     asked: str,
     budget: int,
-    usable: UsableMemories,
     hidden: Collection[str] = (),
-) -> Answers:
+) -> ContextSource:
     """Return what answers a task, of which an empty one has nothing.
 
     The larger the budget, the more is looked at. What is `hidden` are messages and chunks that are
     shown elsewhere or not wanted.
     """
+    usable = UsableMemories(workspace, request, budget)
+    source = ContextSource(workspace=workspace, request=request, budget=budget, usable=usable)
     given = [*request.paths, *_named_here(workspace, asked)]
-    paths, symbols = task_paths(given, asked), task_symbols(asked)
-    applying = usable.read_applying(paths, symbols)
+    applying = usable.read_applying(task_paths(given, asked), task_symbols(asked))
     settings, modes = workspace.settings, modes_of(workspace.settings, request)
     if not asked:
-        return Answers(valuation=Valuation(applying=applying, modes=modes), weighs=bool(applying))
+        valuation = Valuation(applying=applying, modes=modes)
+        return replace(source, valuation=valuation, weighs=bool(applying))
     most = min(MOST_RECALLED, LEAST_RECALLED + budget // TOKENS_A_HIT)
     remembered, said, standing = _picked(workspace, request, asked, most)
     hits = [*remembered.ranked, *standing.ranked]
-    usable.read(
-        [
-            *(place.id for kind, place, _ in hits if kind is SearchKind.MEMORY),
-            *(tie.id for tie in remembered.ties),
-        ]
-    )
+    ids = [place.id for kind, place, _ in hits if kind is SearchKind.MEMORY]
+    usable.read([*ids, *(tie.id for tie in remembered.ties)])
     below: list[Omitted] = []
     heard = _heard(said, hidden, below)
     known = [
@@ -137,7 +128,8 @@ def rank_answers(
     answers = {place.id: hit for kind, place, hit in found if kind is SearchKind.MEMORY}
     shared = {identifier: remembered.shared[hit.number] for identifier, hit in answers.items()}
     memories = [usable[identifier] for identifier in answers]
-    return Answers(
+    return replace(
+        source,
         asked=asked,
         found=found,
         said=heard,

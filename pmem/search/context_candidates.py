@@ -13,8 +13,7 @@ from pmem.core.pruning.segments import units
 from pmem.core.retrieval.question import searched_part
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms
-from pmem.project.workspace import Workspace
-from pmem.search.context_answers import Answers, ContextSource
+from pmem.search.context_answers import ContextSource
 from pmem.search.context_items import (
     episode_item,
     memory_item,
@@ -45,7 +44,7 @@ Reasoned = tuple[Memory | Scored, str]
 
 def gather_candidates(source: ContextSource, talk: ConversationWindow) -> Candidates:
     """Gather everything that could go in; the larger the budget, the more of a long message."""
-    workspace, request, budget, _, answers, _ = source
+    workspace, request, budget = source.workspace, source.request, source.budget
     settings, given = workspace.settings, bool(task_of(request))
     near = sum(turns < settings.short_term_retention_turns for turns in talk.turns_ago)
     said = list(map(workspace.mask.fields, talk.recent))
@@ -56,19 +55,19 @@ def gather_candidates(source: ContextSource, talk: ConversationWindow) -> Candid
         if isinstance(memory, Memory)
     ]
     ordered = _newest_first(source, _in_order(source))
-    pinned = [*_pinned_memories(source), *_pinned(workspace, talk, recent)]
-    recallable = _recallable(answers, [_id_of(found) for found, _ in ordered])
+    pinned = list(_pinned(source, talk, recent))
+    recallable = _recallable(source, [_id_of(found) for found, _ in ordered])
     recallable |= {item.id: None for name, item in pinned if name == "earlier"}
-    needed = {*recallable, *(item.id for item in block), *(left.id for left in answers.below)}
+    needed = {*recallable, *(item.id for item in block), *(left.id for left in source.below)}
     return Candidates(
         system=[message_item(workspace.mask.fields(prompt), 0) for prompt in talk.system],
         memory=block,
         memory_share=STANDING_SHARE if given else None,
         recalled=_recalled(source, ordered),
         said=_said(source),
-        recalled_share=1.0 if answers.weighs or not given else UNANSWERED_SHARE,
-        said_share=settings.context.said_share if answers.weighs else 1.0,
-        answered=answers.weighs or bool(answers.said) or not given,
+        recalled_share=1.0 if source.weighs or not given else UNANSWERED_SHARE,
+        said_share=settings.context.said_share if source.weighs else 1.0,
+        answered=source.weighs or bool(source.said) or not given,
         pinned=pinned,
         recallable=list(recallable.items()),
         summaries=[summary_item(chunk) for chunk in talk.chunks[:near]],
@@ -84,22 +83,22 @@ def gather_candidates(source: ContextSource, talk: ConversationWindow) -> Candid
 
 def tokens_of_others(source: ContextSource) -> int:
     """Estimate what a context takes that shows everything but the talk."""
-    usable, answers = source.usable, source.answers
+    usable = source.usable
     memories = usable.tokens + LINE_TOKENS * usable.count
-    return memories + EPISODE_TOKENS * len(answers.found) + SAID_TOKENS * len(answers.said)
+    return memories + EPISODE_TOKENS * len(source.found) + SAID_TOKENS * len(source.said)
 
 
-def _recallable(answers: Answers, ids: Sequence[str]) -> dict[str, float | None]:
+def _recallable(source: ContextSource, ids: Sequence[str]) -> dict[str, float | None]:
     """Return what may be recalled, by id with its score, of the memories and episodes in order."""
-    scores = answers.scores
-    brought = (place.id for via in ids for _, place, _ in answers.brought_by(via))
-    said = (place.id for _, place, _ in answers.said)
+    scores = source.scores
+    brought = (place.id for via in ids for _, place, _ in source.brought_by(via))
+    said = (place.id for _, place, _ in source.said)
     return {identifier: scores.get(identifier) for identifier in (*ids, *brought, *said)}
 
 
 def _memory_item(source: ContextSource, memory: Memory, why: str, *, scored: bool = True) -> Item:
     """Describe a memory, which is only shown with the newer one that changes it."""
-    score = source.answers.scores.get(memory.id) if scored else None
+    score = source.scores.get(memory.id) if scored else None
     item = memory_item(memory, ids=source.request.ids, score=score, why=why)
     found = source.differing.get(memory.id)
     if found is None or found.newer is None:
@@ -113,7 +112,7 @@ def _all(source: ContextSource) -> list[Reasoned]:
     What applies to the files that it is for comes before.
     """
     modes = modes_of(source.workspace.settings, source.request)
-    near = source.answers.valuation.applying
+    near = source.valuation.applying
 
     def order(memory: Memory) -> tuple[object, ...]:
         is_whole = mode_of(memory, modes) == "all"
@@ -133,7 +132,7 @@ def _all(source: ContextSource) -> list[Reasoned]:
 def _standing(source: ContextSource) -> list[Reasoned]:
     """Return what stands in the block whatever the task: pinned, rules, lifted, whole."""
     modes = modes_of(source.workspace.settings, source.request)
-    valuation = source.answers.valuation
+    valuation = source.valuation
     shown: list[Reasoned] = []
     for memory in valuation.standing_first(source.usable):
         worth = valuation.worth(memory)
@@ -167,21 +166,21 @@ def _in_order(source: ContextSource) -> list[Reasoned]:
     Where nothing weighs, only what every task needs does; where nobody asked, what was found. Of
     so few memories that all have room, the others follow.
     """
-    answers, valuation = source.answers, source.answers.valuation
-    refused = {left.id for left in answers.below}
+    valuation = source.valuation
+    refused = {left.id for left in source.below}
     given = bool(task_of(source.request))
     places: list[tuple[tuple[object, ...], Reasoned]] = []
     for memory in source.usable:
         worth = valuation.worth(memory)
-        fits = worth.value >= FLOOR if answers.weighs else worth.always >= ALWAYS
+        fits = worth.value >= FLOOR if source.weighs else worth.always >= ALWAYS
         fits = fits and valuation.is_apt(memory, worth) and _is_likely(source, worth)
         fits = memory.pinned or fits if given else memory.id in valuation.answers
         if (fits or source.usable.is_whole) and memory.id not in refused:
             first = (not memory.pinned, not worth.place, -per_token(worth.value, memory.tokens))
             why = "pinned" if memory.pinned else worth.reason if fits else "few"
             places.append(((*first, *tie(memory)), (memory, why)))
-    for one in answers.found:
-        if one[0] is SearchKind.EPISODE and (answers.weighs or not given):
+    for one in source.found:
+        if one[0] is SearchKind.EPISODE and (source.weighs or not given):
             worth = Worth(answers=valuation.answers[one[1].id])
             if not given or _is_likely(source, worth):
                 first = (True, True, -per_token(worth.value, EPISODE_TOKENS))
@@ -199,7 +198,7 @@ def _recalled(source: ContextSource, ordered: list[Reasoned]) -> Recalled:
                 yield "recalled", episode_item(one)
             continue
         yield "recalled", _memory_item(source, found, why)
-        for _, place, hit in source.answers.brought_by(found.id):
+        for _, place, hit in source.brought_by(found.id):
             brought, ids = source.usable[place.id], source.request.ids
             item = memory_item(brought, ids=ids, score=hit.score, via=found.id, why="related")
             yield "recalled", item
@@ -212,9 +211,9 @@ def _said(source: ContextSource) -> Recalled:
     """
     from pmem.core.context.chat_items import matching_passages, shown_characters
 
-    workspace, answers = source.workspace, source.answers
-    wanted = frozenset(terms(searched_part(answers.asked)))
-    for found in opened(workspace, answers.said):
+    workspace = source.workspace
+    wanted = frozenset(terms(searched_part(source.asked)))
+    for found in opened(workspace, source.said):
         message = found.document
         most = shown_characters(message, source.budget)
         if len(message.content) > most or speech_of(message) in TOOLS:
@@ -224,39 +223,32 @@ def _said(source: ContextSource) -> Recalled:
         yield "earlier", said_item(found, message)
 
 
-def _pinned_memories(source: ContextSource) -> Recalled:
-    """Yield the pinned memories: they may take whatever the budget has left."""
-    if task_of(source.request):
-        for memory in source.usable:
-            if memory.pinned:
-                yield "recalled", _memory_item(source, memory, "pinned", scored=False)
+def _pinned(source: ContextSource, talk: ConversationWindow, recent: Sequence[Item]) -> Recalled:
+    """Yield what is pinned, which may take whatever the budget has left.
 
-
-def _pinned(
-    workspace: Workspace, talk: ConversationWindow, recent: Sequence[Item]
-) -> list[tuple[str, Item]]:
-    """Return the pinned messages of a talk: among the recent ones, and in the chunks it shows."""
+    That is memories for a task, and messages of a talk: recent ones, and those in its chunks.
+    """
+    for memory in source.usable if task_of(source.request) else ():
+        if memory.pinned:
+            yield "recalled", _memory_item(source, memory, "pinned", scored=False)
     wanted = {message.id for message in talk.recent if message.pinned}
-    found = [("recent", item) for item in recent if item.id in wanted]
-    found += [
-        ("earlier", pinned_item(workspace.mask.fields(message), chunk))
-        for chunk in talk.chunks
-        for message in chunk.messages
-        if message.pinned and message.id not in wanted | talk.cleared
-    ]
-    return found
+    yield from (("recent", item) for item in recent if item.id in wanted)
+    for chunk in talk.chunks:
+        for message in chunk.messages:
+            if message.pinned and message.id not in wanted | talk.cleared:
+                yield "earlier", pinned_item(source.workspace.mask.fields(message), chunk)
 
 
 def _unneeded(source: ContextSource, needed: set[str]) -> Iterator[Omitted]:
     """Yield what is no candidate: little speaks for it, or nothing does, or nobody asked."""
-    answers, scores = source.answers, source.answers.scores
+    scores = source.scores
     for memory in source.usable:
         if memory.id not in needed:
-            connects = answers.valuation.worth(memory).connects
+            connects = source.valuation.worth(memory).connects
             reason = "below_threshold" if connects else "no_match"
             reason = reason if task_of(source.request) else "unasked"
             yield Omitted(memory.id, reason, scores.get(memory.id))
-    for identifier in _unneeded_episodes(answers, needed):
+    for identifier in _unneeded_episodes(source, needed):
         yield Omitted(identifier, "below_threshold", scores[identifier])
 
 
@@ -265,12 +257,12 @@ def _count_unneeded(source: ContextSource, needed: set[str]) -> dict[str, int]:
     usable = source.usable
     return {
         "no_match": usable.count - sum(identifier in usable for identifier in needed),
-        "below_threshold": sum(1 for _ in _unneeded_episodes(source.answers, needed)),
+        "below_threshold": sum(1 for _ in _unneeded_episodes(source, needed)),
     }
 
 
-def _unneeded_episodes(answers: Answers, needed: set[str]) -> Iterable[str]:
-    ids = (place.id for kind, place, _ in answers.found if kind is SearchKind.EPISODE)
+def _unneeded_episodes(source: ContextSource, needed: set[str]) -> Iterable[str]:
+    ids = (place.id for kind, place, _ in source.found if kind is SearchKind.EPISODE)
     return (identifier for identifier in ids if identifier not in needed)
 
 

@@ -1,10 +1,14 @@
 """Why each memory is in a context, in words that a reader can check by hand."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
+from msgspec.structs import replace
+
 from pmem.core.context.parts import Context, Section, ShownItem
-from pmem.core.filters import cited_symbols, covers
+from pmem.core.filters import EVERYTHING, cited_symbols, covers
+from pmem.core.lines import shortened
 from pmem.core.places import applies_within
 from pmem.core.retrieval.forms import likeness
 from pmem.core.retrieval.question import is_english, searched_part
@@ -61,22 +65,28 @@ _WORDS: Final = 3
 _WORD: Final = re.compile(r"\w[\w'’.:/-]*\w|\w")
 
 
+STARTS: Final = 80
+"""Of what is left out, so many characters are told where that is asked for."""
+
+
 class Reasons:
     """What speaks for the items of one context."""
 
     def __init__(self, source: ContextSource) -> None:
         self._mask = source.workspace.mask.text
-        self._usable, self._answers = source.usable, source.answers
-        self._paths = task_paths(source.request.paths, self._answers.asked)
+        self._source, self._usable = source, source.usable
+        self._paths = task_paths(source.request.paths, self._source.asked)
         self._standing = set(terms(source.workspace.settings.context.standing))
-        self._symbols = set(task_symbols(self._answers.asked))
+        self._symbols = set(task_symbols(self._source.asked))
         self._newer = {one.newer: older for older, one in source.differing.items() if one.newer}
 
-    def told(self, context: Context) -> Context:
-        """Return a context whose items say what speaks for each."""
-        from msgspec.structs import replace
+    def told(self, context: Context, own: Iterable[ContextSource]) -> Context:
+        """Return a context whose items say what speaks for each.
 
-        sections = (
+        Where that is wanted, the memories that it leaves out say how they begin; `own` are the
+        sources beside the project's.
+        """
+        sections = tuple(
             Section(
                 part.name,
                 part.tokens,
@@ -84,7 +94,15 @@ class Reasons:
             )
             for part in context.sections
         )
-        return replace(context, sections=tuple(sections))
+        if not self._source.request.explain:
+            return replace(context, sections=sections)
+        starts = {
+            memory.id: shortened(" ".join(place.mask.text(memory.content).split()), STARTS)
+            for place in (*(one.workspace for one in own), self._source.workspace)
+            for memory in place.memories.find(EVERYTHING)
+        }
+        omitted = (replace(one, text=starts.get(one.id, one.text)) for one in context.omitted)
+        return replace(context, sections=sections, omitted=tuple(omitted))
 
     def _said(self, item: ShownItem, section: str) -> str:
         memory = None if item.mine else self._usable.get(item.id)
@@ -97,14 +115,17 @@ class Reasons:
             "lifted": lambda: f"its importance is {memory.importance:g}",
             "importance": lambda: f"by importance, which is {memory.importance:g}",
             "place": lambda: self._of_place(memory),
-            "kin": lambda: self._of_subject(memory),
+            "kin": lambda: (
+                "it has the subject of an answer, "
+                + short(self._source.valuation.akin(memory) or "")
+            ),
             "related": lambda: self._of_link(memory),
         }
         return said[item.why]() if item.why in said else say_why(item.why)
 
     def _of_answer(self, text: str, memory: Memory | None) -> str:
         """Name the words that an answer shares with the task, else words related to these."""
-        task = searched_part(self._answers.asked)
+        task = searched_part(self._source.asked)
         asked = set(terms(task))
         places = [("", text)]
         if memory is not None:
@@ -143,15 +164,11 @@ class Reasons:
         symbols = sorted(self._symbols & cited_symbols(memory))
         return f"it cites {self._mask(symbols[0])}" if symbols else say_why("place")
 
-    def _of_subject(self, memory: Memory) -> str:
-        akin = self._answers.valuation.akin(memory) or ""
-        return f"it has the subject of an answer, {short(akin)}"
-
     def _of_link(self, memory: Memory) -> str:
         """Name what brought a memory: an answer that is linked to it, or an older text of it."""
-        found = self._answers.related.get(memory.id)
+        found = self._source.related.get(memory.id)
         if found is not None:
-            return f"{short(found.tie.via)}, an answer, is linked to it"
+            return f"{short(found.via)}, an answer, is linked to it"
         older = self._newer.get(memory.id)
         return say_why("related") if older is None else f"it is newer than {short(older)}"
 

@@ -1,6 +1,6 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -11,11 +11,10 @@ from pmem.conversation.window import ConversationWindow, talk_of, with_chunked_m
 from pmem.core import checks
 from pmem.core.context.allocation import build
 from pmem.core.context.parts import UPDATE_MARK, Context, Counter, Item, Omitted
-from pmem.core.filters import EVERYTHING, Filter
+from pmem.core.filters import Filter
 from pmem.core.followed_rules import repeats_rule
 from pmem.core.lifecycle.neighbours import differences
 from pmem.core.lifecycle.presence import fading_rules, half_life_of
-from pmem.core.lines import shortened
 from pmem.core.retrieval.question import notes_on
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
@@ -26,7 +25,6 @@ from pmem.project.own_memory import has_own
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import ContextSource, rank_answers
 from pmem.search.context_candidates import gather_candidates, tokens_of_others
-from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import BuiltContext, ContextRequest, task_of
 from pmem.search.hits import hits_of, opened
 from pmem.search.threads import Delta, delta, mark_told
@@ -44,8 +42,6 @@ the latest messages."""
 OWN_WEIGHT = 4
 """How many times a word of such a task counts beside one of the talk."""
 _POINTING = frozenset("again it its that this these those they them one there same else".split())
-STARTS = 80
-"""Of what is left out, so many characters are told where that is asked for."""
 SMALL_BUDGET: Final = 400
 """A memory that fits into half of its budget, or of this for want of one, is shown whole."""
 WHOLE_TALK_SHARE: Final = 0.8
@@ -63,17 +59,18 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         Refused: Another app asks than the one that it is for.
     """
     settings, budget, asker = workspace.settings, _budget(workspace, request), workspace
-    workspace, talk = _for_its_app(workspace, request)
-    news = _news(workspace, request)
+    app = None if request.app is None else checks.app_name(request.app)
+    talk = talk_of(workspace if app is None else serving(workspace, app), request.conversation)
+    workspace = serving(workspace, talk.app or app)
+    news = None
+    if request.thread is not None and not workspace.is_past:
+        news = delta(workspace, request.thread, _visible(workspace, request), mark=False)
     source = _read_source(workspace, request, budget, talk)
-    usable, answers = source.usable, source.answers
-    own = _own_part(asker, request, talk, answers.asked, budget)
+    own = _own_part(asker, request, talk, source.asked, budget)
     talk = _shown_talk(source, talk)
-    hidden = usable.hidden_ids() if request.names_omitted else ()
-    pruned = (Omitted(message, "pruned") for message in sorted(talk.gone))
-    left_out = [*answers.below, *hidden, *pruned]
-    unnamed = {} if request.names_omitted else usable.hidden()
-    mark = _marking_both(own, _marking(source))
+    left_out, unnamed = _ruled_out(source, talk)
+    mark = _marking(source)
+    own_mark = _marking(own.source) if own and own.source else mark
 
     def written(news: Delta | None) -> Context:
         candidates = gather_candidates(source, talk)
@@ -82,7 +79,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
             f"Memory of {settings.project_name}",
             msgspec.structs.replace(
                 candidates,
-                mark=mark,
+                mark=lambda item: mark(own_mark(item)) if item.mine else mark(item),
                 updates=_update_items(news),
                 left_out=[*left_out, *candidates.left_out],
                 unnamed={**unnamed, **candidates.unnamed},
@@ -95,20 +92,41 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
 
     built = written(news) if news is None else _write_context(workspace, request, news, written)
     _note_apps_memories(source, talk, built)
-    built = _reasoned(source, own, built)
-    given = task_of(request)
-    best = answers.ranked()[: settings.retrieval_top_k] if given and request.hits else []
+    if request.names_omitted:
+        from pmem.search.context_reasons import Reasons  # rarely needed
+
+        built = Reasons(source).told(built, [own.source] if own and own.source else [])
+    return _with_what_it_recalled(source, built, own.notes if own else ())
+
+
+def _with_what_it_recalled(
+    source: ContextSource, built: Context, notes: Sequence[str]
+) -> BuiltContext:
+    """Return a finished context with its thread, its notes, and what counts as recalled."""
+    workspace, request, given = source.workspace, source.request, task_of(source.request)
+    most = workspace.settings.retrieval_top_k
+    best = source.ranked()[:most] if given and request.hits else []
     return BuiltContext(
         **{
             **msgspec.structs.asdict(built),
-            "notes": (*notes_on(request.query or ""), *built.notes, *(own.notes if own else ())),
+            "notes": (*notes_on(request.query or ""), *built.notes, *notes),
             "tokenizer": workspace.budget_counter.name,
         },
         retrieval_results=tuple(hits_of(workspace, opened(workspace, best))),
         thread=request.thread,
-        is_answered=bool(given and (answers.found or answers.said)),
-        kept_in_use=_kept_in_use(workspace, usable, built),
+        is_answered=bool(given and (source.found or source.said)),
+        kept_in_use=_kept_in_use(workspace, source.usable, built),
     )
+
+
+def _ruled_out(
+    source: ContextSource, talk: ConversationWindow
+) -> tuple[list[Omitted], Mapping[str, int]]:
+    """Return what no context shows, and how many others there are that are not named."""
+    pruned = [Omitted(message, "pruned") for message in sorted(talk.gone)]
+    if source.request.names_omitted:
+        return [*source.below, *source.usable.hidden_ids(), *pruned], {}
+    return [*source.below, *pruned], source.usable.hidden()
 
 
 def _read_source(
@@ -119,22 +137,22 @@ def _read_source(
     Where nobody asked, the end of the conversation does, and it joins a task that only points at
     it; it does not bring itself back, nor what was cleared.
     """
-    usable = UsableMemories(workspace, request, budget)
-    if request.names_omitted:
-        usable.read_all()
     given = task_of(request)
-    asked = _asked(given, _implied_query(talk)) if request.recall else ""
+    asked = _asked(given, talk) if request.recall else ""
     hidden = {message.id for message in talk.system}
     if asked != given:
         hidden |= {message.id for message in talk.recent} | talk.cleared
-    answers = rank_answers(workspace, request, asked, budget, usable, hidden)
+    source = rank_answers(workspace, request, asked, budget, hidden)
+    usable = source.usable
+    if request.names_omitted:
+        usable.read_all()
     if given:
         usable.read_whole((SMALL_BUDGET if request.budget is None else request.budget) // 2)
-        usable.read_standing(answers.valuation.subjects)
+        usable.read_standing(source.valuation.subjects)
     else:
         usable.read_important()
     usable.read_judged()
-    return ContextSource(workspace, request, budget, usable, answers, differences(usable))
+    return msgspec.structs.replace(source, differing=differences(usable))
 
 
 def _shown_talk(source: ContextSource, talk: ConversationWindow) -> ConversationWindow:
@@ -146,43 +164,6 @@ def _shown_talk(source: ContextSource, talk: ConversationWindow) -> Conversation
     room = int(source.budget * WHOLE_TALK_SHARE) - tokens_of_others(source)
     most = source.workspace.settings.conversation_tokens
     return with_chunked_messages(talk, min(room, most))
-
-
-def _reasoned(source: ContextSource, own: "OwnPart | None", built: Context) -> Context:
-    """Return a context that says in words what speaks for each item, where that is wanted."""
-    if not source.request.names_omitted:
-        return built
-    from pmem.search.context_reasons import Reasons  # rarely needed
-
-    built = Reasons(source).told(built)
-    return _explained(source.workspace, own, built) if source.request.explain else built
-
-
-def _explained(workspace: Workspace, own: "OwnPart | None", built: Context) -> Context:
-    """Return a context with the beginnings of the memories that it leaves out."""
-    texts = {
-        memory.id: _start(place.mask.text(memory.content))
-        for place in (*([own.source.workspace] if own and own.source else []), workspace)
-        for memory in place.memories.find(EVERYTHING)
-    }
-    omitted = (
-        msgspec.structs.replace(left, text=texts[left.id]) if left.id in texts else left
-        for left in built.omitted
-    )
-    return msgspec.structs.replace(built, omitted=tuple(omitted))
-
-
-def _start(text: str) -> str:
-    return shortened(" ".join(text.split()), STARTS)
-
-
-def _for_its_app(
-    workspace: Workspace, request: ContextRequest
-) -> tuple[Workspace, ConversationWindow]:
-    """Return what there is for the app that a context is for, and the conversation."""
-    app = None if request.app is None else checks.app_name(request.app)
-    talk = talk_of(workspace if app is None else serving(workspace, app), request.conversation)
-    return serving(workspace, talk.app or app), talk
 
 
 def _budget(workspace: Workspace, request: ContextRequest) -> int:
@@ -208,13 +189,6 @@ def _counting(workspace: Workspace, request: ContextRequest, budget: int) -> Cou
         return max(count(text), -(-size * budget // longest))
 
     return counted
-
-
-def _news(workspace: Workspace, request: ContextRequest) -> Delta | None:
-    """Return what is new to the thread; nothing is marked as told yet."""
-    if request.thread is None or workspace.is_past:
-        return None
-    return delta(workspace, request.thread, _visible(workspace, request), mark=False)
 
 
 def _write_context(
@@ -339,29 +313,17 @@ def _own_part(
     return own_part(asker, request, asked, budget)
 
 
-def _marking_both(own: "OwnPart | None", mark: Callable[[Item], Item]) -> Callable[[Item], Item]:
-    """Return what marks items, those of the memory of whoever asks as that one says as well."""
-    if own is None or own.source is None:
-        return mark
-    own_mark = _marking(own.source)
-    return lambda item: mark(own_mark(item)) if item.mine else mark(item)
-
-
-def _asked(given: str, said: str) -> str:
+def _asked(given: str, talk: ConversationWindow) -> str:
     """Return what to look for: the task, joined by the end of the talk where it points there.
 
-    The task's own words weigh several times as much.
+    The task's own words weigh several times as much. Where nobody says, it is that end.
     """
+    messages = [message.content for message in talk.recent if message.role in _TALKING]
+    said = "\n".join(messages[-ASKED_MESSAGES:])[-ASKED_CHARACTERS:]
     points = not _POINTING.isdisjoint(given.casefold().strip(" ?!.").split())
     if given and said and points and len(set(terms(given))) <= POINTING_TERMS:
         return "\n".join((*(given,) * OWN_WEIGHT, said))
     return given or said
-
-
-def _implied_query(talk: ConversationWindow) -> str:
-    """Return the end of the conversation: what a context is for when nobody says."""
-    said = [message.content for message in talk.recent if message.role in _TALKING]
-    return "\n".join(said[-ASKED_MESSAGES:])[-ASKED_CHARACTERS:]
 
 
 class ContextUsage(msgspec.Struct, frozen=True, kw_only=True):

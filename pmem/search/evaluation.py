@@ -5,8 +5,7 @@ The accepted run lies beside the golden set.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from math import log2
 from typing import Annotated, Any, Final
 
@@ -14,7 +13,7 @@ import msgspec
 
 from pmem.core import exactjson
 from pmem.core.retrieval.question import language_of
-from pmem.errors import Damaged, FileNotRead, InvalidValue
+from pmem.errors import Damaged, InvalidValue
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.search.contexts import build_context
@@ -156,7 +155,7 @@ def evaluate(workspace: Workspace, request: EvaluationRequest) -> Evaluation:
             write_own(workspace.root, accepted, dump(run))
     else:
         before = None if path is None else _accepted(accepted_file(path))
-        changes += _changes(before, run, _figures(request.k))
+        changes += _changes(before, run, request.k)
     return Evaluation(
         questions=run.questions,
         totals=run.totals,
@@ -186,114 +185,88 @@ def _check(golden: Golden, request: EvaluationRequest) -> None:
 
 
 def _run(workspace: Workspace, golden: Golden, request: EvaluationRequest) -> Run:
-    judge = _Evaluator(workspace, request)
-    asked = golden.questions
-    judged = []
-    for number, question in enumerate(asked, start=1):
-        judged.append(judge.judge(question))
-        request.progress(number, len(asked))
-    return Run(
-        budget=request.budget,
-        totals=_totals(judged, _figures(request.k)),
-        questions=tuple(judged),
+    kept, judged = Kept(workspace), []
+    for number, question in enumerate(golden.questions, start=1):
+        judged.append(_judge(workspace, request, question, kept))
+        request.progress(number, len(golden.questions))
+    totals = _means([_figures(one, request.k) for one in judged])
+    return Run(budget=request.budget, totals=totals, questions=tuple(judged))
+
+
+def _judge(
+    workspace: Workspace, request: EvaluationRequest, question: Question, kept: Kept
+) -> QuestionResult:
+    """Return a question with its outcome."""
+    most = question.max_rank or workspace.settings.retrieval_top_k
+    depth = max(DEPTH, request.k, workspace.settings.retrieval_top_k, most)
+    places = _places(workspace, question, depth)
+    ranks = {name: places.get(name) for name in (*question.must, *question.must_not)}
+    wrong = list(_wrong(question, ranks, most, max(places.values(), default=0), kept))
+    lost = [name for name in question.must_not if ranks[name] is None and not kept.exists(name)]
+    return QuestionResult(
+        **msgspec.structs.asdict(question),
+        passed=not wrong,
+        ranks=ranks,
+        covered=_is_covered(workspace, question, question.budget or request.budget),
+        reason="; ".join([*wrong, *(f"{label(name)} does not exist" for name in lost)]),
     )
 
 
-class _Evaluator:
-    """Asks questions and judges the answers."""
-
-    def __init__(self, workspace: Workspace, request: EvaluationRequest) -> None:
-        self._workspace = workspace
-        self._budget = request.budget
-        self._most = workspace.settings.retrieval_top_k
-        self._depth = max(DEPTH, request.k, self._most)
-        self._kept = Kept(workspace)
-
-    def judge(self, question: Question) -> QuestionResult:
-        """Return a question with its outcome."""
-        most = question.max_rank or self._most
-        depth = max(self._depth, most)
-        places = self._places(question, depth)
-        ranks = {name: places.get(name) for name in (*question.must, *question.must_not)}
-        hits = max(places.values(), default=0)
-        wrong = list(self._wrong(question, ranks, most, hits))
-        return QuestionResult(
-            **msgspec.structs.asdict(question),
-            passed=not wrong,
-            ranks=ranks,
-            covered=self._is_covered(question),
-            reason="; ".join([*wrong, *self._lost(question, ranks)]),
-        )
-
-    def _places(self, question: Question, depth: int) -> dict[str, int]:
-        """Return the best rank of every name that a hit has."""
-        asked = SearchRequest(
-            query=question.query, kinds=question.kind, top_k=depth, related=0, counts=False
-        )
-        hits = search(self._workspace, asked).hits
-        found: dict[str, int] = {}
-        for rank, hit in enumerate(hits, start=1):
-            for name in names(hit.id, hit.external_id):
-                found.setdefault(name, rank)
-        return found
-
-    def _wrong(
-        self, question: Question, ranks: dict[str, int | None], most: int, hits: int
-    ) -> Iterator[str]:
-        """Say what is not where it must be, and what is where it must not be."""
-        elsewhere = f"is not among {hits} hit{'s' * (hits != 1)}"
-        for name in question.must:
-            rank = ranks[name]
-            if rank is None:
-                reason = self._kept.why_not_found(name, question.kind) or elsewhere
-                yield f"{label(name)} {reason}"
-            elif rank > most:
-                yield f"{label(name)} is at rank {rank}, beyond {most}"
-        for name in question.must_not:
-            rank = ranks[name]
-            if rank is not None and rank <= most:
-                yield f"{label(name)} is at rank {rank} and must not be among the first {most}"
-
-    def _lost(self, question: Question, ranks: dict[str, int | None]) -> Iterator[str]:
-        """Say what is forbidden and gone, so that forbidding it means nothing any more."""
-        for name in question.must_not:
-            if ranks[name] is None and not self._kept.exists(name):
-                yield f"{label(name)} does not exist"
-
-    def _is_covered(self, question: Question) -> bool:
-        """Tell whether a context within the budget holds all that is wanted."""
-        budget = question.budget or self._budget
-        asked = ContextRequest(query=question.query, budget=budget, related=0, counts=False)
-        shown: set[str] = set()
-        for section in build_context(self._workspace, asked).sections if question.must else ():
-            for item in section.items:
-                shown.update(names(item.id, item.external_id))
-        return shown.issuperset(question.must)
+def _places(workspace: Workspace, question: Question, depth: int) -> dict[str, int]:
+    """Return the best rank of every name that a hit has."""
+    asked = SearchRequest(
+        query=question.query, kinds=question.kind, top_k=depth, related=0, counts=False
+    )
+    found: dict[str, int] = {}
+    for rank, hit in enumerate(search(workspace, asked).hits, start=1):
+        for name in names(hit.id, hit.external_id):
+            found.setdefault(name, rank)
+    return found
 
 
-Figures = dict[str, Callable[[QuestionResult], float]]
+def _wrong(
+    question: Question, ranks: dict[str, int | None], most: int, hits: int, kept: Kept
+) -> Iterator[str]:
+    """Say what is not where it must be, and what is where it must not be."""
+    elsewhere = f"is not among {hits} hit{'s' * (hits != 1)}"
+    for name in question.must:
+        rank = ranks[name]
+        if rank is None:
+            yield f"{label(name)} {kept.why_not_found(name, question.kind) or elsewhere}"
+        elif rank > most:
+            yield f"{label(name)} is at rank {rank}, beyond {most}"
+    for name in question.must_not:
+        rank = ranks[name]
+        if rank is not None and rank <= most:
+            yield f"{label(name)} is at rank {rank} and must not be among the first {most}"
 
 
-def _figures(k: int) -> Figures:
-    """Return what is measured of each question that wants something."""
+def _is_covered(workspace: Workspace, question: Question, budget: int) -> bool:
+    """Tell whether a context within a budget holds all that is wanted."""
+    asked = ContextRequest(query=question.query, budget=budget, related=0, counts=False)
+    shown: set[str] = set()
+    for section in build_context(workspace, asked).sections if question.must else ():
+        for item in section.items:
+            shown.update(names(item.id, item.external_id))
+    return shown.issuperset(question.must)
+
+
+def _figures(judged: QuestionResult, k: int) -> dict[str, float]:
+    """Return what is measured of a question; nothing of one that wants nothing."""
+    if not judged.must:
+        return {}
     return {
-        **{f"recall@{n}": partial(_recall, k=n) for n in sorted({1, 5, 10, k})},
-        "mrr": lambda judged: reciprocal_rank(judged.wanted),
-        "ndcg@10": lambda judged: ndcg_at(judged.wanted, 10),
-        COVERAGE: lambda judged: float(judged.covered),
+        **{f"recall@{n}": recall_at(judged.wanted, n) for n in sorted({1, 5, 10, k})},
+        "mrr": reciprocal_rank(judged.wanted),
+        "ndcg@10": ndcg_at(judged.wanted, 10),
+        COVERAGE: float(judged.covered),
     }
 
 
-def _recall(judged: QuestionResult, k: int) -> float:
-    return recall_at(judged.wanted, k)
-
-
-def _totals(judged: Sequence[QuestionResult], figures: Figures) -> dict[str, float]:
+def _means(measured: Iterable[dict[str, float]]) -> dict[str, float]:
     """Return the mean of every figure; none where no question wants anything."""
-    wanting = [item for item in judged if item.must]
-    if not wanting:
-        return {}
-    return {name: mean([figure(item) for item in wanting]) for name, figure in figures.items()}
+    rows = [row for row in measured if row]
+    return {name: mean([row[name] for row in rows]) for name in rows[0]} if rows else {}
 
 
 def _by_language(judged: Sequence[QuestionResult]) -> dict[str, float]:
@@ -301,7 +274,8 @@ def _by_language(judged: Sequence[QuestionResult]) -> dict[str, float]:
     groups: dict[str, list[float]] = {}
     for item in judged:
         if item.must:
-            groups.setdefault(language_of(item.query), []).append(_recall(item, _LANGUAGE_K))
+            recall = recall_at(item.wanted, _LANGUAGE_K)
+            groups.setdefault(language_of(item.query), []).append(recall)
     named = {name: mean(recalls) for name, recalls in sorted(groups.items())}
     return named if len(named) > 1 else {}
 
@@ -313,68 +287,54 @@ def _accepted(path: str) -> Run | None:
         Damaged: Its file is none of ours.
         StorageRefused: It may not be read.
     """
-    try:
-        return msgspec.convert(exactjson.read(content(path)), Run)
-    except FileNotFoundError:
+    data = content(path)
+    if data is None:
         return None
+    try:
+        return msgspec.convert(exactjson.read(data), Run)
     except (exactjson.InexactJson, msgspec.ValidationError) as error:
         why = exactjson.sentence(error) if isinstance(error, msgspec.ValidationError) else error
         hint = "take it from git, or write it again with `pmem eval --accept`"
         raise Damaged(f"{path} is no accepted run: {why}", hint) from None
-    except OSError as error:
-        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _changes(before: Run | None, run: Run, figures: Figures) -> Iterator[FigureChange]:
-    """Yield what differs between a run and the accepted one, on the questions of both."""
+def _changes(before: Run | None, run: Run, k: int) -> Iterator[FigureChange]:
+    """Yield what differs between a run and the accepted one, on the questions of both.
+
+    A question that is new is to pass.
+    """
     known = {item.question: item for item in before.questions} if before else {}
-    pairs = []
     for item in run.questions:
         earlier = known.get(item.question)
-        if earlier is not None:
-            pairs.append((earlier, item))
-        yield from _verdict(earlier, item)
-    for name, figure in figures.items():
-        if name != COVERAGE or (before and before.budget == run.budget):
-            yield from _shift(name, figure, pairs)
+        if item.passed != (earlier is None or earlier.passed):
+            yield FigureChange(
+                figure="passed",
+                query=item.query,
+                before=None if earlier is None else float(earlier.passed),
+                after=float(item.passed),
+                reason="passes now" if item.passed else item.reason,
+            )
+    both = [item for item in run.questions if item.must and item.question in known]
+    old = [_figures(known[item.question], k) for item in both]
+    new = [_figures(item, k) for item in both]
+    after = _means(new)
+    for name, value in _means(old).items():
+        is_comparable = name != COVERAGE or (before and before.budget == run.budget)
+        if is_comparable and abs(after[name] - value) > EPSILON:
+            moved = [
+                item.query
+                for item, was, now in zip(both, old, new, strict=True)
+                if was[name] != now[name] and (now[name] < was[name]) == (after[name] < value)
+            ]
+            yield _shift(name, value, after[name], moved)
 
 
-def _verdict(before: QuestionResult | None, now: QuestionResult) -> Iterator[FigureChange]:
-    """Yield a question that passes or fails where it did not; a new one is to pass."""
-    if now.passed != (before is None or before.passed):
-        yield FigureChange(
-            figure="passed",
-            query=now.query,
-            before=None if before is None else float(before.passed),
-            after=float(now.passed),
-            reason="passes now" if now.passed else now.reason,
-        )
-
-
-def _shift(
-    name: str,
-    figure: Callable[[QuestionResult], float],
-    pairs: Sequence[tuple[QuestionResult, QuestionResult]],
-) -> Iterator[FigureChange]:
-    """Yield a total that fell or rose, and name the questions that moved it."""
-    values = [(figure(old), figure(new), new.query) for old, new in pairs if new.must]
-    if not values:
-        return
-    before, after = mean([old for old, _, _ in values]), mean([new for _, new, _ in values])
-    if abs(after - before) <= EPSILON:
-        return
-    fell = after < before
-    moved = [query for old, new, query in values if old != new and (new < old) == fell]
-    said = f"{name} {'fell' if fell else 'rose'} from {before:.3f} to {after:.3f}"
-    yield FigureChange(
-        figure=name, before=before, after=after, reason=f"{said}: {_list_queries(moved)}"
-    )
-
-
-def _list_queries(queries: Sequence[str]) -> str:
-    """Write the first few queries, and how many more there are."""
-    more = [f"{len(queries) - _NAMED} more"] if len(queries) > _NAMED else []
-    return ", ".join([*(repr(query) for query in queries[:_NAMED]), *more])
+def _shift(name: str, before: float, after: float, moved: Sequence[str]) -> FigureChange:
+    """Describe a total that fell or rose, with the first few queries that moved it."""
+    more = [f"{len(moved) - _NAMED} more"] if len(moved) > _NAMED else []
+    queries = ", ".join([*map(repr, moved[:_NAMED]), *more])
+    said = f"{name} {'fell' if after < before else 'rose'} from {before:.3f} to {after:.3f}"
+    return FigureChange(figure=name, before=before, after=after, reason=f"{said}: {queries}")
 
 
 def recall_at(ranks: Ranks, k: int) -> float:

@@ -5,14 +5,14 @@ is said of one that does not exist.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import partial
 
 import msgspec
 
 from pmem.core.filters import judge_of
-from pmem.core.retrieval.documents import Facts, IndexedDocument, entries
+from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import holds_at
+from pmem.core.retrieval.ranked import RankedDocument
 from pmem.core.secrets import unsecret
 from pmem.core.text.terms import terms
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
@@ -20,10 +20,10 @@ from pmem.memory import reading
 from pmem.memory.reading import MessageRef
 from pmem.project.configuration import embeds
 from pmem.project.workspace import Workspace
-from pmem.search.hits import Expectation, ExpectedHit, Scored, SearchHit, SearchKind, Stage
+from pmem.search.hits import Expectation, ExpectedHit, SearchHit, SearchKind, Stage
 from pmem.search.picking import SearchRequest, pick
 from pmem.values.ids import short
-from pmem.values.records import Chunk, Record
+from pmem.values.records import Record
 from pmem.values.times import iso
 
 
@@ -42,17 +42,20 @@ def explain(
         reason = "nothing that it could find has this id"
         return Expectation(reference=reference, stage=Stage.MISSING, reason=reason)
     identifier, record = known
-    last = _expected_hit(hits[-1], len(hits)) if hits else None
+    last = _expected_hit(hits[-1], len(hits), hits[-1].id) if hits else None
     answer = partial(Expectation, reference=reference, id=identifier, last=last)
     for rank, shown in enumerate(hits, start=1):
         if shown.id == identifier:
-            hit, reason = _expected_hit(shown, rank), f"it is at rank {rank} of {total}"
+            hit, reason = _expected_hit(shown, rank, identifier), f"it is at rank {rank} of {total}"
             return answer(stage=Stage.FOUND, reason=reason, hit=hit, matches=total)
     entry = next((one for one in entries(record) if one.id == identifier), None)
     dropped = _stage_before(workspace, request, entry)
     if dropped is not None:
         return answer(stage=dropped[0], reason=dropped[1])
-    ranked = _everything(workspace, request)
+    asked = msgspec.structs.replace(request, threshold=0.0, related=0, top_k=1)
+    every = max(1, pick(workspace, asked, closely=True).total)
+    asked = msgspec.structs.replace(asked, top_k=every)
+    ranked = pick(workspace, asked, closely=True).ranked
     for rank, (_, key, document) in enumerate(ranked, start=1):
         if key.id == identifier:
             is_low = document.score < request.threshold
@@ -60,16 +63,13 @@ def explain(
             if is_low:
                 limit = f"the threshold {request.threshold:g}"
                 reason = f"its score {document.score:.3f} is below {limit}"
-            hit = ExpectedHit(
-                id=identifier,
-                short=short(identifier),
-                rank=rank,
-                score=document.score,
-                signals=document.signals,
-            )
+            hit = _expected_hit(document, rank, identifier)
             stage = Stage.THRESHOLD if is_low else Stage.CAP
             return answer(stage=stage, reason=reason, hit=hit, matches=len(ranked))
-    reason = _without_words(workspace, request.query)
+    has_words = terms(request.query) or embeds(workspace.settings.vectors)
+    reason = "no word of the query is in it" if has_words else "the query has no word that counts"
+    if embeds(workspace.settings.vectors):
+        reason += ", and its meaning is not near"
     return answer(stage=Stage.WORDS, reason=reason, matches=len(ranked))
 
 
@@ -86,13 +86,11 @@ def _find_expected(workspace: Workspace, reference: str) -> tuple[str, Record] |
     if not isinstance(found, MessageRef):
         return found.id, found
     identifier = found.message.id
-    chunks = (part for part in workspace.chunks.find() if part.conversation == found.conversation)
-    holder = next((part for part in chunks if _says(part, identifier)), None)
-    return identifier, holder or workspace.conversations.get(found.conversation)
-
-
-def _says(chunk: Chunk, identifier: str) -> bool:
-    return any(message.id == identifier for message in chunk.messages)
+    for chunk in workspace.chunks.find():
+        is_of_it = chunk.conversation == found.conversation
+        if is_of_it and any(message.id == identifier for message in chunk.messages):
+            return identifier, chunk
+    return identifier, workspace.conversations.get(found.conversation)
 
 
 def _stage_before(
@@ -104,38 +102,18 @@ def _stage_before(
     kind = SearchKind(entry.document.kind)
     if request.kinds and kind not in request.kinds:
         return Stage.KIND, f"it is of the kind {kind}, which was not searched"
-    failed = judge_of(request.wanted)(entry.facts)
+    facts, now = entry.facts, workspace.now()
+    failed = judge_of(request.wanted)(facts)
     if failed == "state":
-        state = entry.facts.state
+        state = facts.state
         return Stage.STATE, f"it is {state.replace('_', ' ')}; `--state {state}` finds it"
     if failed is not None:
         return Stage.FILTER, f"the filter {failed.replace('_', '-')} takes it away"
-    return _out_of_time(entry.facts, workspace.now())
-
-
-def _out_of_time(facts: Facts, now: datetime) -> tuple[Stage, str] | None:
-    """Say why something does not hold at a moment; None if it does."""
-    if holds_at(facts, now):
-        return None
+    reason = f"it holds only from {iso(facts.valid_from)} on" if facts.valid_from else ""
     if facts.valid_until is not None and facts.valid_until <= now:
-        return Stage.VALIDITY, f"it held until {iso(facts.valid_until)}"
-    since = "" if facts.valid_from is None else f" from {iso(facts.valid_from)} on"
-    return Stage.VALIDITY, f"it holds only{since}"
+        reason = f"it held until {iso(facts.valid_until)}"
+    return None if holds_at(facts, now) else (Stage.VALIDITY, reason)
 
 
-def _everything(workspace: Workspace, request: SearchRequest) -> list[Scored]:
-    """Return all that answers a request's query and passes its filters, the best first."""
-    asked = msgspec.structs.replace(request, threshold=0.0, related=0, top_k=1)
-    total = pick(workspace, asked, closely=True).total
-    asked = msgspec.structs.replace(asked, top_k=max(1, total))
-    return pick(workspace, asked, closely=True).ranked
-
-
-def _expected_hit(hit: SearchHit, rank: int) -> ExpectedHit:
-    return ExpectedHit(id=hit.id, short=hit.short, rank=rank, score=hit.score, signals=hit.signals)
-
-
-def _without_words(workspace: Workspace, query: str) -> str:
-    if embeds(workspace.settings.vectors):
-        return "no word of the query is in it, and its meaning is not near"
-    return "no word of the query is in it" if terms(query) else "the query has no word that counts"
+def _expected_hit(hit: SearchHit | RankedDocument, rank: int, id_: str) -> ExpectedHit:
+    return ExpectedHit(id=id_, short=short(id_), rank=rank, score=hit.score, signals=hit.signals)

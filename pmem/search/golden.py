@@ -103,13 +103,11 @@ def read(path: str) -> Golden:
         InvalidValue: There is no such file, or a line is no question.
         StorageRefused: It may not be read.
     """
-    try:
-        return Golden(parse(file_lines(content(path)), path), path)
-    except (FileNotFoundError, IsADirectoryError):
+    data = content(path)
+    if data is None:
         hint = "`pmem eval add QUERY REF` starts a golden set"
-        raise InvalidValue(f"there is no file {path}", hint) from None
-    except OSError as error:
-        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
+        raise InvalidValue(f"there is no file {path}", hint)
+    return Golden(parse(file_lines(data), path), path)
 
 
 def parse(lines: Iterable[bytes], name: str) -> tuple[Question, ...]:
@@ -140,7 +138,7 @@ def add(workspace: Workspace, request: QuestionRequest) -> QuestionAdded:
     """
     path = request.file or default_file(workspace)
     question = _question(workspace, request)
-    data = _bytes(path)
+    data = content(path) or b""
     line = dump_line(question)
     if not _is_news(file_lines(data), line, path):
         return QuestionAdded(action="unchanged", file=path, question=question)
@@ -279,26 +277,21 @@ def _whole_reference(workspace: Workspace, reference: str) -> str:
     return reference if getattr(found, "external_id", None) == reference else found.id
 
 
-def content(path: str) -> bytes:
+def content(path: str) -> bytes | None:
     """Return what a golden set, or its accepted run, holds; the memory folder's own is no link.
 
     Raises:
-        OSError: It cannot be read.
-        Damaged, StorageRefused: See `safe_files.read`.
+        InvalidValue: It is a folder.
+        Damaged, StorageRefused: It cannot be read, or see `safe_files.read`.
     """
     named = os.path.basename(path) in (DEFAULT_NAME, _DEFAULT_ACCEPTED)
-    if named and (os.path.islink(path) or not os.path.isdir(path)):
-        return safe_files.read(path)
-    with open(path, "rb") as file:
-        return file.read().removeprefix(BOM_UTF8)
-
-
-def _bytes(path: str) -> bytes:
-    """Return a file's content; a missing one is empty."""
     try:
-        return content(path)
+        if named and (os.path.islink(path) or not os.path.isdir(path)):
+            return safe_files.read(path)
+        with open(path, "rb") as file:
+            return file.read().removeprefix(BOM_UTF8)
     except FileNotFoundError:
-        return b""
+        return None
     except IsADirectoryError:
         raise InvalidValue(f"{path} is a folder") from None
     except OSError as error:
@@ -322,17 +315,7 @@ class MissesRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Miss(msgspec.Struct, frozen=True, kw_only=True):
-    """A prompt that was not shown what answers it.
-
-    Attributes:
-        name: What it is called.
-        query: The prompt.
-        at: When it was asked.
-        id: The memory that answers it best.
-        short: Its short id.
-        score: How well it answers.
-        text: What it says.
-    """
+    """A prompt, as `query`, that was not shown what answers it; `id` is the best memory's."""
 
     name: str
     query: str

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from pmem.core.retrieval.collection import LinkedMemory, RelatedHit, brought_along
+from pmem.core.retrieval.collection import LinkedMemory, brought_along
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.retrieval.pool import DocumentKey
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
@@ -202,20 +202,15 @@ def hits_of(workspace: Workspace, found: Iterable[LoadedHit]) -> Iterator[Search
 
 def related_to(
     hits: Iterable[Scored], ties: Iterable[LinkedMemory], most: int
-) -> dict[str, RelatedHit]:
+) -> dict[str, LinkedMemory]:
     """Return the memories that hits bring along, by their ids, the strongest first."""
     scores = {place.id: hit.score for kind, place, hit in hits if kind is SearchKind.MEMORY}
-    return {brought.tie.id: brought for brought in brought_along(scores, ties, most)}
+    return brought_along(scores, ties, most)
 
 
-def as_scored(brought: RelatedHit) -> Scored:
+def as_scored(tie: LinkedMemory) -> Scored:
     """Return a memory that is brought along as if it were a hit, to be opened like one."""
-    identifier = brought.tie.id
-    return (
-        SearchKind.MEMORY,
-        DocumentKey(Memory, identifier, identifier),
-        Ranked(0, brought.value, {}),
-    )
+    return SearchKind.MEMORY, DocumentKey(Memory, tie.id, tie.id), Ranked(0, tie.value, {})
 
 
 def most_related(given: int | None) -> int:
@@ -223,10 +218,10 @@ def most_related(given: int | None) -> int:
     return RELATED_MEMORIES if given is None else given
 
 
-def describe_related(workspace: Workspace, along: dict[str, RelatedHit]) -> Iterator[Related]:
+def describe_related(workspace: Workspace, along: dict[str, LinkedMemory]) -> Iterator[Related]:
     """Describe what is brought along; what vanished since the ranking is left out."""
     for found in opened(workspace, map(as_scored, along.values())):
-        tie = along[found.document.id].tie
+        tie = along[found.document.id]
         yield Related(
             id=tie.id,
             short=short(tie.id),

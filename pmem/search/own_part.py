@@ -16,7 +16,6 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_answers import ContextSource, rank_answers
 from pmem.search.context_candidates import gather_candidates
 from pmem.search.context_items import memory_item
-from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest, modes_of, task_of
 from pmem.values.records import Memory, MemoryType
 
@@ -79,11 +78,10 @@ def _gathered(own: Workspace, request: ContextRequest, asked: str, room: int) ->
     request = msgspec.structs.replace(
         request, thread=None, conversation=None, agent=None, paths=(), only="memories", ids=False
     )
-    usable = UsableMemories(own, request, room)
-    answers = rank_answers(own, request, asked, max(1, room), usable)
-    usable.read_rules(RULES)
-    usable.read_judged()
-    source = ContextSource(own, request, max(1, room), usable, answers, differences(usable))
+    source = rank_answers(own, request, asked, max(1, room))
+    source.usable.read_rules(RULES)
+    source.usable.read_judged()
+    source = msgspec.structs.replace(source, differing=differences(source.usable))
     found = gather_candidates(source, ConversationWindow())
     standing = tuple(_standing(source))
     answering = tuple(
@@ -106,7 +104,7 @@ def _gathered(own: Workspace, request: ContextRequest, asked: str, room: int) ->
 
 def _standing(source: ContextSource) -> Iterator[Item]:
     """Yield what is pinned, then the rules, those that answer the task best before the others."""
-    scores = source.answers.scores if task_of(source.request) else {}
+    scores = source.scores if task_of(source.request) else {}
     modes = modes_of(source.workspace.settings, source.request)
 
     def order(memory: Memory) -> tuple[object, ...]:

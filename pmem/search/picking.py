@@ -107,19 +107,6 @@ def asked_by_meaning(workspace: Workspace, question: str, pool: Pool) -> "Asked 
     return Asked(workspace, question, pool)
 
 
-def nearness_of_talk(workspace: Workspace, asked: "Asked | None") -> "Nearness | None":
-    """Return what says how near messages are; None where they have no vectors."""
-    if asked is None or workspace.settings.vectors.model == AUTO:
-        return None
-    return asked.nearness
-
-
-def with_nearest(ranking: Ranking, asked: "Asked", numbers: Collection[int]) -> Ranking:
-    """Return a ranking of memories or episodes together with those that are near in meaning."""
-    hits = fused(ranking.hits, asked.nearest(numbers, DEPTH))
-    return ranking._replace(hits=hits, total=max(ranking.total, len(hits)))
-
-
 class Sieve:
     """The filters of a search, applied to documents by number; counts what each removes."""
 
@@ -241,10 +228,13 @@ class _Look(NamedTuple):
     def rank(self, kind: SearchKind, sieve: Sieve, most: int, asked: "Asked | None") -> Ranking:
         """Rank a kind by words and, where there are vectors to ask, by meaning too."""
         if asked is None or kind not in REMEMBERED or self._is_summed:
-            return self._by_words(kind, sieve, most, nearness_of_talk(self.workspace, asked))
+            has_vectors = asked is not None and self.workspace.settings.vectors.model != AUTO
+            nearness = asked.nearness if asked is not None and has_vectors else None
+            return self._by_words(kind, sieve, most, nearness)
         ranking = self._by_words(kind, sieve, max(most, WORDS), None)
         numbers = self.pool.newest(labels(kind, self.request.wanted.states), ())
-        return with_nearest(ranking, asked, self.sieve()(numbers))
+        hits = fused(ranking.hits, asked.nearest(self.sieve()(numbers), DEPTH))
+        return ranking._replace(hits=hits, total=max(ranking.total, len(hits)))
 
     def near_context(self, kind: SearchKind) -> Sequence[Ranked]:
         """Return what the request's context finds; what it filters away counts for nothing."""
@@ -330,8 +320,7 @@ def _newest(pool: Pool, request: SearchRequest, sieve: Sieve, most: int) -> list
     statistics = pool.statistics(wanted)
     words, known = terms(request.query), statistics.speakers()
     names = {name for word in words if word not in ROLES for name in known.get(word, ())}
-    passed = _passed(pool.newest(wanted, names), sieve) if words else iter(())
-    chosen = list(islice(passed, most))
+    chosen = list(islice(_passed(pool.newest(wanted, names), sieve), most)) if words else []
     documents, places = statistics.documents(chosen), pool.places(chosen)
     return [
         (SearchKind(documents[number].kind), places[number], Ranked(number, 0.0, {}))

@@ -1,7 +1,6 @@
 """The one tool of agents: a request for memories, answered within its allowlist and its budget."""
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import Final
 
 import msgspec
@@ -56,9 +55,10 @@ def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
     """
     seen = within(workspace, _reach(workspace, request))
     picked = pick(seen, _search(seen, request))
-    found = list(_items(seen, request, picked))
+    modes = workspace.settings.categories
+    found = queries.within_lengths(_items(seen, request, picked), modes.context, modes.rag_length)
     shown, too_long = queries.within_budget(
-        found, request.budget_tokens, workspace.budget_counter.count
+        list(found), request.budget_tokens, workspace.budget_counter.count
     )
     reason = ""
     if too_long:
@@ -67,7 +67,8 @@ def query(workspace: Workspace, request: QueryRequest) -> QueryAnswer:
         left = matches_out_of_recall(seen, _search(seen, request))
         reason = f"nothing found{_why_nothing(request, picked, left)}"
     told = "; ".join(filter(None, (*notes_on(request.query), reason)))
-    recalled = tuple(_remembered(picked, shown))
+    counting = {place.id for kind, place, _ in picked.ranked if kind in REMEMBERED}
+    recalled = tuple(item.id for item in shown if item.id in counting)
     return QueryAnswer(items=tuple(shown), reason=told, recalled=recalled)
 
 
@@ -83,11 +84,7 @@ def _reach(workspace: Workspace, request: QueryRequest) -> Reach:
 
 def _search(workspace: Workspace, request: QueryRequest) -> SearchRequest:
     named = request.named_categories
-    kinds = (
-        (SearchKind.MEMORY, SearchKind.EPISODE)
-        if not named or EVENT in named
-        else (SearchKind.MEMORY,)
-    )
+    kinds = REMEMBERED if not named or EVENT in named else (SearchKind.MEMORY,)
     now = workspace.now()
     return SearchRequest(
         query=request.query,
@@ -99,30 +96,15 @@ def _search(workspace: Workspace, request: QueryRequest) -> SearchRequest:
 
 
 def _items(workspace: Workspace, request: QueryRequest, picked: RankedSet) -> Iterator[Item]:
+    """Yield the answers, and behind them, beside the number asked for, what they bring along."""
     mask = workspace.mask.fields
-    found = (
-        queries.item_of(mask(one.document), one.kind, one.hit.score, request.form)
-        for one in opened(workspace, picked.ranked)
-    )
-    settings = workspace.settings.categories
-    everything = chain(found, _related(workspace, request, picked))
-    return queries.within_lengths(everything, settings.context, settings.rag_length)
-
-
-def _related(workspace: Workspace, request: QueryRequest, picked: RankedSet) -> Iterator[Item]:
-    """Yield what the answers bring along, behind them and beside the number that was asked for."""
-    mask = workspace.mask.fields
+    for one in opened(workspace, picked.ranked):
+        yield queries.item_of(mask(one.document), one.kind, one.hit.score, request.form)
     along = related_to(picked.ranked, picked.ties, most_related(None))
     for one in opened(workspace, map(as_scored, along.values())):
-        tie = along[one.document.id].tie
+        tie = along[one.document.id]
         via = queries.Via(id=tie.via, type=tie.type, forward=tie.forward)
         yield queries.item_of(mask(one.document), one.kind, 0.0, request.form, via)
-
-
-def _remembered(picked: RankedSet, shown: list[Item]) -> list[str]:
-    """Return the ids of the answers whose recalls count."""
-    counting = {place.id for kind, place, _ in picked.ranked if kind in REMEMBERED}
-    return [item.id for item in shown if item.id in counting]
 
 
 def _why_nothing(request: QueryRequest, picked: RankedSet, out_of_recall: Mapping[str, int]) -> str:
@@ -136,9 +118,6 @@ def _why_nothing(request: QueryRequest, picked: RankedSet, out_of_recall: Mappin
     if picked.removed:
         gone = ", ".join(f"{name} removed {n}" for name, n in sorted(picked.removed.items()))
         return f": {gone}"
-    where = (
-        f" of {', '.join(sorted(set(request.named_categories)))}"
-        if request.named_categories
-        else ""
-    )
+    named = ", ".join(sorted(set(request.named_categories)))
+    where = f" of {named}" if named else ""
     return f": no word of the query is in a memory{where} that may be seen"

@@ -5,6 +5,7 @@ Both are this clone's own and never tracked.
 
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any, Final
 
@@ -17,7 +18,7 @@ from pmem.core.filters import EVERYTHING
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
-from pmem.storage.local.state import Saved, Seen
+from pmem.storage.local.state import Seen
 from pmem.values.fields import asked
 from pmem.values.records import Memory
 
@@ -131,8 +132,10 @@ def delta(
         InvalidValue: The name is not allowed.
         Damaged, Locked: The clone's state.
     """
-    name = _name(thread, "a thread's name")
-    known = list(_told_of(workspace) if memories is None else memories)
+    name = _name(thread)
+    if memories is None:  # nothing that belongs to an app that does not ask
+        memories = serving(workspace, None).memories.find(EVERYTHING)
+    known = list(memories)
 
     def choose(before: Seen) -> set[int]:
         new = _new(known, before)
@@ -151,11 +154,6 @@ def delta(
     )
 
 
-def _told_of(workspace: Workspace) -> Iterable[Memory]:
-    """Return what threads are told of: nothing that belongs to an app that does not ask."""
-    return serving(workspace, None).memories.find(EVERYTHING)
-
-
 def mark_told(
     workspace: Workspace, thread: str, memories: Sequence[Memory], told: Collection[str]
 ) -> int | None:
@@ -171,7 +169,7 @@ def mark_told(
         InvalidValue: The name is not allowed.
         Damaged, Locked: The clone's state.
     """
-    name = _name(thread, "a thread's name")
+    name = _name(thread)
 
     def choose(before: Seen) -> set[int]:
         new = _new(memories, before)
@@ -199,7 +197,8 @@ def save_checkpoint(workspace: Workspace, request: SaveRequest) -> CheckpointInf
     """
     name, owner = _names(request)
     data = _encode_state(request.state)
-    return _info(workspace.own.checkpoints.save(name, owner, data, workspace.now()))
+    saved = workspace.own.checkpoints.save(name, owner, data, workspace.now())
+    return CheckpointInfo(**saved._asdict())
 
 
 def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpoint:
@@ -221,13 +220,8 @@ def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpo
         raise Damaged(
             f"the checkpoint of thread {name!r} is no JSON object", "save it again"
         ) from None
-    return Checkpoint(
-        thread=saved.thread,
-        user=saved.user,
-        state=state,
-        created_at=saved.created_at,
-        updated_at=saved.updated_at,
-    )
+    named = {name: value for name, value in saved._asdict().items() if name != "size"}
+    return Checkpoint(state=state, **named)
 
 
 def list_checkpoints(workspace: Workspace, request: CheckpointsRequest) -> CheckpointListing:
@@ -236,8 +230,9 @@ def list_checkpoints(workspace: Workspace, request: CheckpointsRequest) -> Check
     Raises:
         Damaged, Locked, StorageRefused: The clone's state.
     """
-    found = tuple(map(_info, workspace.own.checkpoints.all(request.user)))
-    return CheckpointListing(items=found, total=len(found))
+    found = workspace.own.checkpoints.all(request.user)
+    items = tuple(CheckpointInfo(**saved._asdict()) for saved in found)
+    return CheckpointListing(items=items, total=len(items))
 
 
 def remove_checkpoint(workspace: Workspace, request: CheckpointRequest) -> CheckpointRequest:
@@ -258,11 +253,9 @@ def _mark_seen(
     workspace: Workspace, thread: str, choose: Callable[[Seen], Collection[int]]
 ) -> tuple[Seen, int]:
     """Mark events as seen; where nothing can be written, all stays as it is."""
-    try:
+    with suppress(StorageRefused):
         if not workspace.read_only:
             return workspace.own.threads.advance_by(thread, choose)
-    except StorageRefused:
-        pass
     return _standing(workspace, thread)
 
 
@@ -271,13 +264,13 @@ def _standing(workspace: Workspace, thread: str) -> tuple[Seen, int]:
     return seen, seen.revision
 
 
-def _name(text: str, what: str) -> str:
-    return checks.text(text, what, checks.MOST_WORD_CHARACTERS)
+def _name(thread: str) -> str:
+    return checks.text(thread, "a thread's name", checks.MOST_WORD_CHARACTERS)
 
 
 def _names(request: CheckpointRequest) -> tuple[str, str]:
-    user = request.user and _name(request.user, "a user")
-    return _name(request.thread, "a thread's name"), user
+    user = request.user and checks.text(request.user, "a user", checks.MOST_WORD_CHARACTERS)
+    return _name(request.thread), user
 
 
 def _encode_state(state: Any) -> bytes:
@@ -298,10 +291,6 @@ def _encode_state(state: Any) -> bytes:
             f"a checkpoint's state has {len(data)} bytes, and the limit is {MOST_CHECKPOINT_BYTES}"
         )
     return data
-
-
-def _info(saved: Saved) -> CheckpointInfo:
-    return CheckpointInfo(**saved._asdict())
 
 
 def _missing(workspace: Workspace, thread: str, user: str) -> NotFound:

@@ -54,11 +54,7 @@ class NotDone(Exception):
 
 
 def written(name: str, result: Any, budget: int, count: Count) -> str:
-    """Return the answer of a tool as a model reads it.
-
-    Raises:
-        NotDone: Nothing was done.
-    """
+    """Return the answer of a tool as a model reads it."""
     return _WRITERS.get(name, _any)(result, budget, count)
 
 

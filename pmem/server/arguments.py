@@ -78,11 +78,7 @@ def schema_of_request(request: type[msgspec.Struct]) -> dict[str, Any]:
 def fields_of(
     given: Mapping[str, Any], arguments: tuple[Argument, ...], request: type[msgspec.Struct]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what a model gave: the request's fields, and the tool's own arguments by name.
-
-    Raises:
-        InvalidValue: A name means nothing, one is given twice, or a needed one is missing.
-    """
+    """Return what a model gave: the request's fields, and the tool's own arguments by name."""
     known = {one.name: one for one in arguments}
     fields: dict[str, Any] = {}
     own: dict[str, Any] = {}
@@ -106,11 +102,7 @@ def fields_of(
 
 
 def lenient(value: Any, hint: Any) -> Any:
-    """Return a value of a type where what a model wrote means one; else the value itself.
-
-    Raises:
-        InvalidValue: An object has a key that its type does not know.
-    """
+    """Return a value of a type where what a model wrote means one; else the value itself."""
     hint = bare_type(hint)
     if get_origin(hint) in (tuple, list, frozenset):
         if isinstance(value, str):

@@ -224,8 +224,9 @@ def _records(workspace: Workspace, fix: bool) -> _Seen:
 
 def _git(workspace: Workspace, fix: bool) -> _Seen:
     ok, detail = gitsetup.summary(workspace)
-    mended = fix and not ok and gitsetup.start(workspace) is not None
+    mended = fix and not ok and not gitsetup.look(workspace).ok
     if mended:
+        gitsetup.install(workspace)
         ok, detail = gitsetup.summary(workspace)
     return _Seen(ok, detail, mended and ok)
 

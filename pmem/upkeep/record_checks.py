@@ -135,10 +135,10 @@ class RecordCheck:
 
         texts = dict(_texts_of(self._kept))
         joined = _APART.join(texts.values())
-        if len(joined) <= _SHORT and instruction_in((joined,)) is None:  # as nearly always
+        if len(joined) <= _SHORT and instruction_in(joined) is None:  # as nearly always
             return
         for name, text in texts.items():
-            what = instruction_in((text,))
+            what = instruction_in(text)
             if what is not None:
                 sentence = f"{what} in its {name}: see whether it belongs there"
                 yield self._found("instructions", sentence, self._line(name), severity="warning")

@@ -1,21 +1,23 @@
 """Every setting in one table: validation, default, environment variable and description.
 
-The classes below are the table. Each field's annotation holds what its value may be and
-the sentence that documents it; everything else (checks, `pmem config`, the reference in
-`docs/settings.md`) is derived from them.
+The classes below are the table. Each field's annotation holds what its value may be, and the
+class's docstring the sentence that documents it; everything else (checks, `pmem config`, the
+reference in `docs/settings.md`) is derived from them. `Annotated[..., Meta()]` is a table whose
+entries are settings, too.
 """
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import FieldInfo, fields
+from msgspec.structs import fields
 
 from pmem.errors import InvalidValue
 from pmem.values.rules import (
     LIST,
+    MOST,
     TABLE,
     AppRules,
     Categories,
@@ -25,17 +27,18 @@ from pmem.values.rules import (
     HookRules,
     Limits,
     ModelRules,
+    Natural,
     OwnRules,
+    Positive,
     Scoring,
     Secrets,
+    Share,
     VectorRules,
     Writing,
+    descriptions,
     is_struct,
-    number,
     read_list,
     rule,
-    says,
-    share,
     type_name,
 )
 
@@ -51,157 +54,115 @@ Layer = tuple[str, Mapping[str, Any]]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Every setting with its default."""
+    """Every setting with its default.
 
-    memory_dir: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            description="The folder that holds the memory, looked for here and in every parent.",
-        ),
-    ] = ".project-memory"
-    safe_folders: Annotated[
-        tuple[str, ...],
-        says("Memory folders, or their projects, that may be links or another user's; * is any."),
-    ] = ()
-    project_name: Annotated[
-        str, says("The project's name; a start and a report call `Project` by its folder.")
-    ] = "Project"
-    database: Annotated[
-        str, says("The address of the PostgreSQL server that has the records; empty for files.")
-    ] = ""
-    database_project: Annotated[
-        str, says("The key by which a server knows this project; `pmem db init` writes it.")
-    ] = ""
-    tokenizer: Annotated[
-        Literal["auto", "estimate", "o200k_base", "cl100k_base"],
-        says(
-            "How tokens are counted; `auto` counts budgets exactly where "
-            "`pip install 'pmem-cli[tokens]'` was run, and estimates all else."
-        ),
-    ] = "auto"
+    Attributes:
+        memory_dir: The folder that holds the memory, looked for here and in every parent.
+        safe_folders: Memory folders, or their projects, that may be links or another user's; * is
+            any.
+        project_name: The project's name; a start and a report call `Project` by its folder.
+        database: The address of the PostgreSQL server that has the records; empty for files.
+        database_project: The key by which a server knows this project; `pmem db init` writes it.
+        tokenizer: How tokens are counted; `auto` counts budgets exactly where `pip install
+            'pmem-cli[tokens]'` was run, and estimates all else.
+        max_context_tokens: The model's whole context window, in tokens.
+        working_memory_tokens: Tokens kept free for the current turn when no budget is given.
+        system_prompt_tokens: Tokens kept free for the system prompt when no budget is given.
+        recent_share: Share of a context's budget for recent messages; the rest is recall's.
+        chunk_size: How many of the oldest recent messages move into a chunk together.
+        max_recent_messages: How many messages a conversation keeps outside chunks.
+        max_chunks: How many chunks keep a summary of their own; older ones are merged.
+        max_messages: The most messages of a conversation that a context shows.
+        max_tokens: Tokens of a conversation in a context; 0 is 80 % of max_context_tokens.
+        pruning_strategy: Which messages leave a context first: the oldest, the least important, or
+            both.
+        min_recent_messages: How many of the latest messages are never pruned.
+        short_term_retention_turns: How many turns back chunk summaries have a share of a context of
+            their own.
+        extract_facts: Note the facts that messages state.
+        promotion_threshold: Confidence from which a fact that is said becomes a memory at once; 1
+            is never.
+        detect_episodes: Keep an episode for every key moment.
+        consolidation_threshold_days: Age from which a faded memory is due for consolidation, in
+            days.
+        decay: What fades: facts, episodes, entities and insights (`fading`), or all alike (`s2`).
+        link_on_add: Link a memory to its neighbours when it is added.
+        note_insights: Let consolidation note what histories say, at most three a day.
+        ttl_days: Days without use after which a sweep removes what is unimportant.
+        max_episodic_memories: How many active episodes consolidation keeps.
+        record_access: Count in this clone what `search`, `context` and `show` recall.
+        ignored_by_git: Git ignores the records on purpose, so nothing warns of that.
+        record_operations: Note in this clone which operations ran, without any text.
+        retrieval_top_k: How many hits recall returns.
+        relevance_threshold: In the weighted sum, what scores below it is not recalled into a
+            context.
+        ranking: How recall ranks: by relevance and structure, or by a weighted sum of signals.
+        recency_weight: Weight of recency, among the priors and in the weighted sum.
+        importance_weight: Weight of importance, among the priors and in the weighted sum.
+        prior_share: The most that all priors together can take from a score.
+        lock_timeout: How long a writer waits for another, in seconds.
+        purge_days: How long a removed memory can be restored, in days.
+        allowlists: The categories that each agent sees; where there are any, others see nothing.
+        importance: What each property of a message adds to its importance, from -1 to 1.
+        fading: Days without use that halve what fades, and how many memories stay anyway.
+        capture: Ask an assistant what of a session is worth keeping: once as it stops, else at the
+            next start; only then; or never.
+    """
 
-    max_context_tokens: Annotated[
-        int, number(50, "The model's whole context window, in tokens.")
-    ] = 128_000
-    working_memory_tokens: Annotated[
-        int, number(0, "Tokens kept free for the current turn when no budget is given.")
-    ] = 8000
-    system_prompt_tokens: Annotated[
-        int, number(0, "Tokens kept free for the system prompt when no budget is given.")
-    ] = 2000
-    recent_share: Annotated[
-        float, share("Share of a context's budget for recent messages; the rest is recall's.")
-    ] = 0.6
+    memory_dir: Annotated[str, Meta(min_length=1)] = ".project-memory"
+    safe_folders: tuple[str, ...] = ()
+    project_name: str = "Project"
+    database: str = ""
+    database_project: str = ""
+    tokenizer: Literal["auto", "estimate", "o200k_base", "cl100k_base"] = "auto"
 
-    chunk_size: Annotated[
-        int, number(1, "How many of the oldest recent messages move into a chunk together.")
-    ] = 10
-    max_recent_messages: Annotated[
-        int, number(1, "How many messages a conversation keeps outside chunks.")
-    ] = 20
-    max_chunks: Annotated[
-        int, number(1, "How many chunks keep a summary of their own; older ones are merged.")
-    ] = 50
-    max_messages: Annotated[
-        int, number(1, "The most messages of a conversation that a context shows.")
-    ] = 50
-    max_tokens: Annotated[
-        int, number(0, "Tokens of a conversation in a context; 0 is 80 % of max_context_tokens.")
-    ] = 0
-    pruning_strategy: Annotated[
-        Literal["rolling_window", "importance", "hybrid"],
-        says("Which messages leave a context first: the oldest, the least important, or both."),
-    ] = "rolling_window"
-    min_recent_messages: Annotated[
-        int, number(1, "How many of the latest messages are never pruned.")
-    ] = 10
+    max_context_tokens: Annotated[int, Meta(ge=50, le=MOST)] = 128_000
+    working_memory_tokens: Natural = 8000
+    system_prompt_tokens: Natural = 2000
+    recent_share: Share = 0.6
 
-    short_term_retention_turns: Annotated[
-        int,
-        number(1, "How many turns back chunk summaries have a share of a context of their own."),
-    ] = 50
-    extract_facts: Annotated[bool, says("Note the facts that messages state.")] = True
-    promotion_threshold: Annotated[
-        float,
-        share("Confidence from which a fact that is said becomes a memory at once; 1 is never."),
-    ] = 0.9
-    detect_episodes: Annotated[bool, says("Keep an episode for every key moment.")] = True
-    consolidation_threshold_days: Annotated[
-        int, number(1, "Age from which a faded memory is due for consolidation, in days.")
-    ] = 30
-    decay: Annotated[
-        Literal["by_type", "s2"],
-        says("What fades: facts, episodes, entities and insights (`fading`), or all alike (`s2`)."),
-    ] = "by_type"
-    link_on_add: Annotated[bool, says("Link a memory to its neighbours when it is added.")] = True
-    note_insights: Annotated[
-        bool, says("Let consolidation note what histories say, at most three a day.")
-    ] = True
-    ttl_days: Annotated[
-        int, number(1, "Days without use after which a sweep removes what is unimportant.")
-    ] = 60
-    max_episodic_memories: Annotated[
-        int, number(1, "How many active episodes consolidation keeps.")
-    ] = 100
+    chunk_size: Positive = 10
+    max_recent_messages: Positive = 20
+    max_chunks: Positive = 50
+    max_messages: Positive = 50
+    max_tokens: Natural = 0
+    pruning_strategy: Literal["rolling_window", "importance", "hybrid"] = "rolling_window"
+    min_recent_messages: Positive = 10
 
-    record_access: Annotated[
-        bool, says("Count in this clone what `search`, `context` and `show` recall.")
-    ] = True
-    ignored_by_git: Annotated[
-        bool, says("Git ignores the records on purpose, so nothing warns of that.")
-    ] = False
-    record_operations: Annotated[
-        bool, says("Note in this clone which operations ran, without any text.")
-    ] = True
-    retrieval_top_k: Annotated[int, number(1, "How many hits recall returns.")] = 10
-    relevance_threshold: Annotated[
-        float, share("In the weighted sum, what scores below it is not recalled into a context.")
-    ] = 0.3
-    ranking: Annotated[
-        Literal["structure", "weighted_sum"],
-        says("How recall ranks: by relevance and structure, or by a weighted sum of signals."),
-    ] = "structure"
-    recency_weight: Annotated[
-        float, share("Weight of recency, among the priors and in the weighted sum.")
-    ] = 0.3
-    importance_weight: Annotated[
-        float, share("Weight of importance, among the priors and in the weighted sum.")
-    ] = 0.4
-    prior_share: Annotated[
-        float, share("The most that all priors together can take from a score.")
-    ] = 0.02
+    short_term_retention_turns: Positive = 50
+    extract_facts: bool = True
+    promotion_threshold: Share = 0.9
+    detect_episodes: bool = True
+    consolidation_threshold_days: Positive = 30
+    decay: Literal["by_type", "s2"] = "by_type"
+    link_on_add: bool = True
+    note_insights: bool = True
+    ttl_days: Positive = 60
+    max_episodic_memories: Positive = 100
 
-    lock_timeout: Annotated[
-        float, Meta(ge=0, le=86_400, description="How long a writer waits for another, in seconds.")
-    ] = 10.0
-    purge_days: Annotated[int, number(0, "How long a removed memory can be restored, in days.")] = (
-        30
-    )
+    record_access: bool = True
+    ignored_by_git: bool = False
+    record_operations: bool = True
+    retrieval_top_k: Positive = 10
+    relevance_threshold: Share = 0.3
+    ranking: Literal["structure", "weighted_sum"] = "structure"
+    recency_weight: Share = 0.3
+    importance_weight: Share = 0.4
+    prior_share: Share = 0.02
 
-    allowlists: Annotated[
-        dict[str, tuple[str, ...]],
-        says("The categories that each agent sees; where there are any, others see nothing."),
-    ] = {}
+    lock_timeout: Annotated[float, Meta(ge=0, le=86400)] = 10.0
+    purge_days: Natural = 30
+
+    allowlists: dict[str, tuple[str, ...]] = {}
     limits: Limits = Limits()
     context: ContextRules = ContextRules()
     categories: Categories = Categories()
-    importance: Annotated[
-        Scoring, says("What each property of a message adds to its importance, from -1 to 1.")
-    ] = Scoring()
+    importance: Annotated[Scoring, Meta()] = Scoring()
     apps: AppRules = AppRules()
-    fading: Annotated[
-        Fading, says("Days without use that halve what fades, and how many memories stay anyway.")
-    ] = Fading()
+    fading: Annotated[Fading, Meta()] = Fading()
     consent: Consent = Consent()
     hooks: HookRules = HookRules()
-    capture: Annotated[
-        Literal["ask", "later", "off"],
-        says(
-            "Ask an assistant what of a session is worth keeping: once as it stops, else at the"
-            " next start; only then; or never."
-        ),
-    ] = "ask"
+    capture: Literal["ask", "later", "off"] = "ask"
     mine: OwnRules = OwnRules()
     writing: Writing = Writing()
     secrets: Secrets = Secrets()
@@ -349,16 +310,16 @@ def _table_of(name: str) -> tuple[str, str]:
 
 
 @cache
-def _own_entries(name: str) -> dict[str, FieldInfo]:
+def _own_entries(name: str) -> "dict[str, _Field]":
     """Return the entries that a table has by itself; none where the user chooses their names."""
-    class_ = get_args(_fields()[name].type)[0]
-    return {field.name: field for field in fields(class_)} if is_struct(class_) else {}
+    class_ = get_args(_fields()[name].type)[:1]
+    return dict(_fields_of(*class_)) if any(map(is_struct, class_)) else {}
 
 
 def _value_type(name: str, key: str) -> Any:
     """Return what an entry of a table is."""
     own = _own_entries(name)
-    return own[key].type if own else get_args(get_args(_fields()[name].type)[0])[1]
+    return own[key].type if own else get_args(_fields()[name].type)[1]
 
 
 def _checked_table(name: str, value: Any) -> dict[str, Any]:
@@ -423,23 +384,32 @@ def _build(flat: Mapping[str, Any]) -> Settings:
     return msgspec.convert(nested, Settings)
 
 
+class _Field(NamedTuple):
+    """What the classes say of a setting."""
+
+    type: Any
+    default: Any
+    text: str
+
+
 @cache
-def _fields() -> dict[str, FieldInfo]:
+def _fields() -> dict[str, _Field]:
     """Return what the classes say of every setting, by dotted name."""
-    return dict(_fields_of(Settings, ""))
+    return dict(_fields_of(Settings))
 
 
-def _fields_of(class_: type[msgspec.Struct], prefix: str) -> Iterator[tuple[str, FieldInfo]]:
+def _fields_of(class_: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[str, _Field]]:
+    texts = descriptions(class_)
     for field in fields(class_):
+        made = field.default_factory
+        default = field.default if made is msgspec.NODEFAULT else made()
         if is_struct(field.type):
             yield from _fields_of(field.type, f"{prefix}{field.name}.")
         else:
-            yield prefix + field.name, field
+            yield prefix + field.name, _Field(field.type, default, texts[field.name])
 
 
-def _row(name: str, field: FieldInfo) -> Setting:
-    base, meta = get_args(field.type)
-    made = field.default_factory
-    default = field.default if made is msgspec.NODEFAULT else made()
-    plain = msgspec.structs.asdict(default) if is_struct(base) else default
-    return Setting(name, type_name(base), plain, meta.description)
+def _row(name: str, field: _Field) -> Setting:
+    default = field.default
+    plain = msgspec.structs.asdict(default) if isinstance(default, msgspec.Struct) else default
+    return Setting(name, type_name(field.type), plain, field.text)

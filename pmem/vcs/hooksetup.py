@@ -7,12 +7,12 @@ import os
 import re
 import shlex
 import shutil
+from textwrap import dedent
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from pmem.core import managed_block
-from pmem.core.lines import split_lines
 from pmem.errors import NotFound, Refused
 from pmem.project.configuration import DEFAULT_FOLDER
 from pmem.project.workspace import Workspace
@@ -24,10 +24,6 @@ from pmem.values.fields import SetupRequest, asked
 CONFIG: Final = ".pre-commit-config.yaml"
 HOOK: Final = "pre-commit"
 _SHEBANG: Final = "#!/bin/sh\n"
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_./\\^-]+")
-"""A pattern that YAML takes as it stands."""
-_SIGNS: Final = re.compile(r"[.^$*+?{}\[\]|()\\]")
-_ESCAPED: Final = r"\\\g<0>"
 _OWN_ENTRY: Final = re.compile(r"^[ -]*id:[ ]*[\"']?pmem-check\b", re.MULTILINE)
 _MARKED: Final = f"{managed_block.BEGIN} - `pmem setup pre-commit --remove` takes these lines away"
 _CHECK: Final = "check"
@@ -226,7 +222,7 @@ def _look(
 ) -> HookSetup:
     text = _text(path)
     found = _block(path, text)
-    found = found if kind == "hook" or found is None else _unindented(found)
+    found = found if kind == "hook" or found is None else dedent(found)
     rest = managed_block.without(text)
     stricter = _hook_block(workspace, kind, top, strict=True)
     return HookSetup(
@@ -252,32 +248,19 @@ def _hook_block(workspace: Workspace, kind: str, top: str, *, strict: bool = Fal
     if kind == "hook":
         how = {"strict": f" {_STRICT}" * strict, "command": shlex.join(words)}
         return _SCRIPT.format(**values, **how)
-    files = "" if place == "." else f"^{_SIGNS.sub(_ESCAPED, place)}/"
-    files = files if _PLAIN.fullmatch(files) else _quote_yaml(files)
-    check = _in_yaml([*words, _CHECK, "--staged"])
-    review = _in_yaml([*words, _REVIEW, "--staged", *([_STRICT] * strict)])
+    files = "" if place == "." else "^{}/".format(re.escape(place).replace(r"\-", "-"))
+    check = shlex.join([*words, _CHECK, "--staged"])
+    review = shlex.join([*words, _REVIEW, "--staged", *([_STRICT] * strict)])
     more = "      always_run: true\n      verbose: true\n"
-    entries = [
-        _ENTRY.format(look=_CHECK, command=check, files=files, more=""),
-        _ENTRY.format(look=_REVIEW, command=review, files="''", more=more),
-    ]
-    return _ENTRIES.format(**values, entries="".join(entries))
-
-
-def _in_yaml(words: list[str]) -> str:
-    """Write a command line as YAML takes it."""
-    command = shlex.join(words)
-    return command if shlex.join(command.split(" ")) == command else _quote_yaml(command)
+    entries = "".join(
+        _ENTRY.format(look=look, command=_quote_yaml(command), files=_quote_yaml(file), more=rest)
+        for look, command, file, rest in ((_CHECK, check, files, ""), (_REVIEW, review, "", more))
+    )
+    return _ENTRIES.format(**values, entries=entries)
 
 
 def _quote_yaml(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _unindented(block: str) -> str:
-    """Return a block as if it began at the start of a line."""
-    indent = len(block) - len(block.lstrip(" "))
-    return "".join(f"{line[indent:]}\n" for line in split_lines(block))
 
 
 def _block(path: str, text: str) -> str | None:

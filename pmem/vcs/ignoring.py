@@ -97,18 +97,24 @@ def _ignored(workspace: Workspace) -> Iterator[Finding]:
 
 def hide(workspace: Workspace) -> None:
     """Put the rules back that keep out of git what is private."""
-    path = os.path.join(workspace.root, IGNORE_FILE)
-    rules = _missing_rules(workspace)
+    add_lines(workspace, IGNORE_FILE, "".join(_missing_rules(workspace)))
+
+
+def add_lines(workspace: Workspace, name: str, lines: str) -> None:
+    """Put lines at the end of a file of the memory folder."""
+    path = os.path.join(workspace.root, name)
     with locked(workspace), refusals(path):
         text = safe_files.text(path)
         start = text if text.endswith("\n") or not text else f"{text}\n"
-        write_file(path, "".join((start, *rules)).encode(), scratch(workspace.root))
+        write_file(path, f"{start}{lines}".encode(), scratch(workspace.root))
 
 
 def _missing_rules(workspace: Workspace) -> list[str]:
     """Return the rules without which git would take in what is private."""
     missing = [IGNORE_HEAD] if _is_open(workspace, (LOCAL,)) else []
-    if not _shares(workspace) and _is_open(workspace, TRANSCRIPTS):
+    is_decided = says_shared(safe_files.text(os.path.join(workspace.root, IGNORE_FILE)))
+    is_shared = is_decided or _list_with_git(workspace, "--cached", "--", *TRANSCRIPTS)
+    if not is_shared and _is_open(workspace, TRANSCRIPTS):
         missing.append(IGNORE_CONVERSATIONS)
     return missing
 
@@ -116,13 +122,6 @@ def _missing_rules(workspace: Workspace) -> list[str]:
 def says_shared(ignore: str) -> bool:
     """Tell whether an ignore file says that transcripts are shared."""
     return SHARE_CONVERSATIONS.strip() in split_lines(ignore)
-
-
-def _shares(workspace: Workspace) -> bool:
-    """Tell whether somebody decided to share transcripts."""
-    if says_shared(safe_files.text(os.path.join(workspace.root, IGNORE_FILE))):
-        return True
-    return bool(_list_with_git(workspace, "--cached", "--", *TRANSCRIPTS))
 
 
 def _is_open(workspace: Workspace, folders: Sequence[str]) -> bool:

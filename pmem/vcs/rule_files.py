@@ -19,9 +19,10 @@ from pmem.core.own_words import KEEP
 from pmem.core.retention import valid_at
 from pmem.core.trust import Trust, trust_of
 from pmem.core.visible import one_visible_line
-from pmem.errors import Damaged, FileNotRead, InvalidValue, PmemError, Refused
+from pmem.errors import Damaged, InvalidValue, PmemError, Refused, not_utf8
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
+from pmem.storage.files.recordfile import read_bytes
 from pmem.values.fields import SetupRequest, asked
 from pmem.values.records import Memory, MemoryType
 
@@ -102,18 +103,18 @@ def block(memories: Iterable[Memory], count: Callable[[str], int]) -> str:
 
 def standing(memories: Iterable[Memory]) -> list[Memory]:
     """Return what every task is told: what is pinned, dead ends, and rules, of no one place."""
-    chosen = [
-        one
-        for one in memories
-        if one.pinned or (not one.places and (_is_warning(one) or one.type in _KINDS))
-    ]
+    chosen = (one for one in memories if one.pinned or (_binds(one) and not one.places))
     return sorted(chosen, key=_order)
 
 
 def _placed(memories: Iterable[Memory]) -> list[Memory]:
     """Return the dead ends and rules of some places alone, which AGENTS.md has no other way for."""
-    chosen = (one for one in memories if one.places and (_is_warning(one) or one.type in _KINDS))
-    return sorted((one for one in chosen if not one.pinned), key=_order)
+    chosen = (one for one in memories if _binds(one) and one.places and not one.pinned)
+    return sorted(chosen, key=_order)
+
+
+def _binds(memory: Memory) -> bool:
+    return _is_warning(memory) or memory.type in _KINDS
 
 
 def _taken(memory: Memory) -> list[str]:
@@ -380,20 +381,13 @@ def _text_at(path: str) -> str | None:
     """Return what a file holds; None where there is none."""
     if os.path.islink(path) or os.path.islink(os.path.dirname(path)):
         raise Refused(f"{path} is or is in a link, and pmem writes through none", "move it away")
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError):
+    if not os.path.lexists(path):
         return None
-    except OSError as error:
-        raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
+    data, _ = read_bytes(path, _MOST_BYTES, "a file of rules")
     try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise Damaged(f"{path} is not UTF-8", "save it as UTF-8") from None
-    if len(data) > _MOST_BYTES:
-        raise Damaged(f"{path} has more than {_MOST_BYTES} bytes", "make it shorter")
-    return text
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise Damaged(not_utf8(path, data, error.start), "save it as UTF-8") from None
 
 
 def _bring(one: _Wanted) -> None:

@@ -1,7 +1,7 @@
 """Merging two versions of a project's `config.toml`, its comments kept."""
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pmem.core.lines import split_lines
 from pmem.core.settings import SettingsMerge, merge_settings
@@ -64,16 +64,14 @@ def _new_comments(base: bytes, ours: bytes, theirs: bytes) -> Iterator[str]:
 
 def _conflict_comments(merged: SettingsMerge) -> Iterator[str]:
     """Yield a comment for each contradiction: what gave way."""
-    for name, sides in merged.conflicts.items():
-        value = merged.values.get(name)
-        others = [side for side in sides if side != value]
-        said = " and ".join(_as_toml(name, side) for side in others)
-        yield f"# Two branches disagreed on {name}; what gave way: {said}\n"
-
-
-def _as_toml(name: str, value: Any) -> str:
-    if value is None:
-        return "not set"
     import tomlkit
 
-    return f"{name} = {tomlkit.item(value).as_string()}".replace("\n", " ")
+    for name, sides in merged.conflicts.items():
+        value = merged.values.get(name)
+        others = [
+            "not set" if side is None else f"{name} = {tomlkit.item(side).as_string()}"
+            for side in sides
+            if side != value
+        ]
+        said = " and ".join(others).replace("\n", " ")
+        yield f"# Two branches disagreed on {name}; what gave way: {said}\n"

@@ -11,6 +11,7 @@ from pmem.project.discovery import check_new, memory_above
 from pmem.project.own_memory import start_own
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
+from pmem.storage.files.worktree import top_of
 from pmem.values.fields import asked
 from pmem.vcs import gitsetup
 from pmem.vcs.ignoring import ignored
@@ -69,11 +70,11 @@ def start(workspace: Workspace, request: InitRequest) -> Started:
 def _start_git(workspace: Workspace) -> str:
     """Tell git how records merge, and say so; a git that refuses stops nobody."""
     try:
-        told = gitsetup.start(workspace)
+        if top_of(workspace.root) is None or gitsetup.look(workspace).ok:
+            return ""
+        told = gitsetup.install(workspace)
     except PmemError as error:
         return f"git was not told how records merge: {error.message}; run `pmem setup git`"
-    if told is None:
-        return ""
     if not told.program:
         return "git merges records by field in this clone, once pmem is on the PATH"
     return "git merges records by field in this clone (`pmem setup git --remove` undoes that)"

@@ -48,16 +48,6 @@ def stammering(_given: Any) -> Any:
     raise ValueError("half a character: \ud800")
 
 
-class _Unspeakable(Exception):
-    def __str__(self) -> str:
-        raise RuntimeError("there is nothing to say")
-
-
-def unspeakable(_given: Any) -> Any:
-    """Fail with an error that fails as well when it is asked what it says."""
-    raise _Unspeakable
-
-
 def hanging(_given: Any) -> Any:
     """Answer never, or too late."""
     threading.Event().wait(5)

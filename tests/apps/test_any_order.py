@@ -39,7 +39,6 @@ RULES: dict[str, Any] = {"apps.limit": LIMIT, "model.timeout": 0.05, "apps.energ
 EMPTY_TALKS: tuple[fakes.Summarise, ...] = (
     fakes.raising,
     fakes.stammering,
-    fakes.unspeakable,
     fakes.hanging,
     lambda given: {"summary": ""},
     lambda given: {"summary": "word " * 200},

@@ -2,14 +2,11 @@
 
 import subprocess
 import sys
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from unittest import mock
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pmem import AddRequest, Project
 from pmem.core.apps.deciding import adds_little
@@ -18,12 +15,9 @@ from pmem.errors import InvalidValue, StorageRefused
 from pmem.model.tasks import CompactionGiven
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.upkeep.work.doing import count_waiting
-from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory, State
 from tests.apps import fakes
 from tests.conftest import NOW
-from tests.effort import examples
-from tests.storage.in_memory import InMemory
 
 EVERY = Filter(states=())
 NUMBERS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "isle", "jade")
@@ -130,15 +124,6 @@ def test_no_model_and_no_failure_takes_what_is_pinned(root: str, lie: str) -> No
     assert ("pinned" in decided.failure) == (lie != "nonsense")
 
 
-def test_a_merge_keeps_the_pin_of_what_it_takes_in(root: str) -> None:
-    project = filled(root, 11, fakes.merge(0, "Both rooms have seats.", 1))
-    first, second, *_ = sorted(every(project))
-    project.pin(second)
-    (decided,) = project.apps.compact("calendar").decisions
-    assert (decided.target, decided.merged) == (first, second)
-    assert project.apps.show("calendar", first).pinned
-
-
 def test_after_three_more_questions_nobody_is_asked_again(root: str) -> None:
     asked: list[str] = []
 
@@ -179,7 +164,6 @@ LIES: dict[str, fakes.Decide] = {
     "no reason": fakes.delete(3, " "),
     "half a character as the reason": fakes.delete(3, "odd \ud800"),
     "an exception that says half a character": fakes.stammering,
-    "an exception that cannot be told": fakes.unspeakable,
 }
 
 
@@ -202,24 +186,6 @@ def test_after_a_failure_or_a_lie_the_oldest_goes_and_the_history_says_why(
     }
     assert decided.failure
     assert len(active(project)) == 10
-
-
-def test_a_decider_that_hangs_is_left_alone(root: str) -> None:
-    project = filled(root, 12, fakes.hanging, timeout=0.05)
-    done = project.apps.compact("calendar")
-    assert [decided.by for decided in done.decisions] == ["fifo", "fifo"]
-    assert "no answer within 0.05 s" in done.decisions[0].failure
-    assert len(active(project)) == 10
-
-
-def test_what_says_the_same_is_merged_however_long_it_was_allowed_to_be(root: str) -> None:
-    long = "the meeting room on the third floor of the main building has twelve seats"
-    project = fakes.limited(root)
-    for text in ("Tea is hot", f"Note that {long}", long):
-        project.add(text, app="calendar", force=True)
-    shorter: dict[str, Any] = {"apps.limit": 2, "limits.app_memory": 50}
-    (decided,) = Project(root, now=NOW, **shorter).apps.compact("calendar").decisions
-    assert (decided.action, decided.by, decided.failure) == ("edit", "offline", "")
 
 
 def test_the_new_one_stays_also_where_clocks_disagree(root: str) -> None:
@@ -251,25 +217,6 @@ def test_an_agent_can_make_room_where_what_people_agreed_to_is_merged(root: str)
     (decided,) = bot.apps.remember("calendar", "The lift is broken.").decisions
     assert (decided.action, decided.by) == ("edit", "offline")
     assert "The lift is broken." in [item.content for item in bot.apps.list("calendar").items]
-
-
-def test_another_apps_memory_is_no_target(root: str) -> None:
-    theirs = fakes.limited(root).apps.remember("mail", "Newsletters go into the archive.").memory
-    assert theirs
-    stolen = {"action": "delete", "targetMemoryId": short(theirs.id), "reason": "not ours"}
-    project = filled(root, 11, lambda given: stolen)
-    (decided,) = project.apps.compact("calendar").decisions
-    assert decided.by == "fifo"
-    assert active(project, "mail") == [theirs.id]
-    assert len(active(project)) == 10
-
-
-@pytest.mark.row("S0.3.5")
-@pytest.mark.parametrize("reason", ["It is outdated.", "Both are redundant.", "Low value"])
-def test_a_reason_may_be_short_and_in_words_of_its_own(root: str, reason: str) -> None:
-    project = filled(root, 11, fakes.delete(4, reason))
-    (decided,) = project.apps.compact("calendar").decisions
-    assert (decided.target, decided.reason) == (sorted(every(project))[4], reason)
 
 
 @pytest.mark.row("S0.3.4")
@@ -365,57 +312,6 @@ def test_writers_in_many_processes_keep_the_limit(root: str) -> None:
     for memory in kept.values():
         assert (memory.state is State.ACTIVE) == (memory.id in active(project))
         assert memory.state is State.ACTIVE or memory.history[-1].source == "compaction"
-
-
-APPS = ("calendar", "mail", "calendar-2", "c")
-STEPS = st.lists(
-    st.tuples(
-        st.sampled_from(["remember", "remember", "add", "delete", "restore", "pin", "lie"]),
-        st.sampled_from(APPS),
-        st.integers(0, 9),
-    ),
-    max_size=25,
-)
-
-
-@settings(max_examples=examples(40))
-@given(STEPS, st.integers(1, 4))
-def test_the_limit_and_the_isolation_hold_whatever_happens(
-    steps: list[tuple[str, str, int]], limit: int
-) -> None:
-    rules: dict[str, Any] = {"apps.limit": limit, "apps.energy": 1e6}
-    files = InMemory()
-    project = Project("memory", backend=files, actor="ada", now=NOW, **rules)
-    for number, (step, app, pick) in enumerate(steps):
-        others = {name: project.apps.list(name).items for name in APPS if name != app}
-        with suppress(InvalidValue):  # there is no room where every other one is pinned
-            if step == "lie":
-                lies = fakes.model(list(LIES.values())[pick])
-                liar = Project("memory", backend=files, actor="ada", now=NOW, models=lies, **rules)
-                liar.apps.remember(app, f"Case {number} is open.")
-            else:
-                _take(project, step, app, pick, number)
-        assert others == {name: project.apps.list(name).items for name in others}
-        assert len(active(project, app)) <= limit
-        shown = project.apps.context(app)
-        assert {item.app for item in shown.items} <= {app}
-        assert len(shown.items) <= limit
-
-
-def _take(project: Project, step: str, app: str, pick: int, number: int) -> None:
-    mine = [memory for memory in project.list(EVERY).items if memory.scope.app == app]
-    if step == "remember":
-        project.apps.remember(app, f"Case {number} has {pick} parts.", importance=pick)
-    elif step == "add":
-        project.add(f"Case {number} was added with {pick} parts.", app=app, force=True)
-    elif mine:
-        memory = mine[pick % len(mine)]
-        if step == "delete":
-            project.apps.delete(app, memory.id)
-        elif step == "restore":
-            project.restore(memory.id)
-        else:
-            project.pin(memory.id)
 
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"

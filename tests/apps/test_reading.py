@@ -4,14 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem import AddRequest, Project
+from pmem import Project
 from pmem.apps.reading import block, fitting
 from pmem.core.filters import Filter
 from pmem.errors import NotFound
 from pmem.memory.app_memories import state_of
 from pmem.storage.local.appstate import DeferredWork
 from pmem.values.records import Memory
-from tests.apps import fakes
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import memory
 from tests.strategies import texts
@@ -75,25 +74,6 @@ def test_another_apps_conversation_does_not_exist_for_a_context(project: Project
     assert project.apps.stats().with_context == 1
 
 
-@pytest.mark.row("S0.11.4")
-def test_every_context_that_shows_an_apps_memories_counts_for_its_conversation(
-    project: Project,
-) -> None:
-    shown = project.start_conversation(app="mail").id
-    project.build_context("Newsletters", counts=False)
-    project.conversation_stats(shown)
-    project.build_context("Newsletters", budget=1)
-    assert project.apps.stats().with_context == 0
-    project.build_context("Newsletters", only="memories")
-    assert project.apps.stats().with_context == 1
-    project.start_conversation()
-    project.build_context("lift", app="calendar")
-    assert project.apps.stats().injection_rate == 1
-    project.start_conversation(app="blog")
-    project.build_context("Newsletters")
-    assert project.apps.stats().with_context == 1
-
-
 def test_a_purge_takes_every_state_and_the_links_that_led_there(project: Project) -> None:
     (theirs,) = project.apps.list("mail").items
     gone = project.apps.remember("mail", "The stairs are steep.").memory
@@ -105,16 +85,6 @@ def test_a_purge_takes_every_state_and_the_links_that_led_there(project: Project
     (left,) = project.list(EVERY).items
     assert isinstance(left, Memory)
     assert (left.id, left.relationships) == (mine.id, ())
-
-
-@pytest.mark.row("S0.11.2")
-def test_a_merge_is_a_decision_in_the_figures_as_well(root: str) -> None:
-    project = fakes.limited(root, models=fakes.model(fakes.merge(0, "Rooms have seats.")))
-    rooms = [AddRequest(content=f"Room {n} has {n * 3} seats.", app="mail") for n in range(11)]
-    fakes.limited(root, limit=11).add_all(rooms)
-    (decided,) = project.apps.compact("mail").decisions
-    assert decided.action == "edit"
-    assert project.apps.stats().compactions_per_app_per_day == round(1 / 7, 4)
 
 
 def test_a_purge_gives_up_what_was_put_off(project: Project) -> None:

@@ -100,17 +100,6 @@ def test_an_app_is_told_of_no_other_one(root: str) -> None:
     assert told(root, "kalendar") == ""
 
 
-def test_an_app_that_remembers_nothing_of_a_conversation_has_nothing_to_take_back(
-    root: str,
-) -> None:
-    assert told(root, "calendar") == ""
-    talk = pmem("-C", root, "conversation", "start").text.split()[1]
-    assert pmem("-C", root, "conversation", "say", "Sounds good to me.").code == 0
-    assert pmem("-C", root, "conversation", "end").code == 0
-    done = pmem("-C", root, "app", "remember", "calendr", "--conversation", talk)
-    assert (done.code, "pmem undo" in done.said) == (0, False)
-
-
 @pytest.mark.row("S0.5.2")
 def test_a_conversation_must_have_ended_and_be_no_other_apps(project: Project) -> None:
     open_ = project.start_conversation().id
@@ -227,11 +216,6 @@ def test_what_a_sentence_states_is_kept_however_plain_its_words(
     assert contents(project) == [kept]
 
 
-def test_what_several_people_state_is_kept_however_plain_its_words(project: Project) -> None:
-    said = (("user", "Mira", "We agreed to stop."), ("user", "Ben", "I prefer to walk."))
-    assert kept_of(project, *said) == "Mira: We agreed to stop. Ben prefers to walk."
-
-
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
 
 
@@ -248,7 +232,6 @@ def spilling(_given: ConversationGiven) -> Any:
         lambda given: {"summary": f"The key is {SECRET}."},
         fakes.raising,
         fakes.stammering,
-        fakes.unspeakable,
         lambda given: "",
         lambda given: {"summary": "word " * 41},
         lambda given: {"summary": 7},

@@ -7,7 +7,6 @@ import pytest
 
 from pmem import Project
 from pmem.errors import Refused
-from pmem.model.models import Models
 from tests.apps import fakes
 from tests.apps.test_remembering import contents, ended
 from tests.conftest import NOW
@@ -71,19 +70,6 @@ def test_rules_cost_nothing_and_never_wait(root: str) -> None:
     project = fakes.limited(root, energy=0)
     ended(project, "We decided to use PostgreSQL.")
     assert len(contents(project)) == 1
-    energy = project.apps.stats().energy
-    assert energy
-    assert (energy.spent, energy.waiting) == (0, 0)
-
-
-def test_what_the_models_of_a_project_do_not_do_the_rules_do_at_no_price(root: str) -> None:
-    models = Models("some", insight=fakes.raising)
-    project = fakes.limited(root, limit=1, models=models)
-    project.apps.remember("calendar", "The lift is broken.", importance=1)
-    first = project.apps.list("calendar").items[0].id
-    ended(project, "We decided to use PostgreSQL.")
-    assert contents(project) == ["user: We decided to use PostgreSQL."]
-    assert project.history(first)[-1].detail["by"] == "offline"
     energy = project.apps.stats().energy
     assert energy
     assert (energy.spent, energy.waiting) == (0, 0)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pmem import Project
-from pmem.core.apps.energy import COMPACTION, CREATION, FLOOR
 from pmem.errors import InvalidValue, NotFound
 from tests.apps import fakes
 from tests.cli.shell import pmem
@@ -176,22 +175,3 @@ def test_what_is_made_and_what_goes_stands_in_the_log_of_operations(root: str) -
         assert done.code == 0
     ran = [item["op"] for item in data("log", "--operations")["items"]][::-1]
     assert sorted(ran) == ["create", "create", "create", "delete"]
-
-
-@pytest.mark.row("S0.2.2", "S0.2.1")
-def test_what_was_said_long_before_the_end_is_remembered(project: Project) -> None:
-    rest = (f"Item {number} of the list is fine." for number in range(60))
-    begun = talk(project, "We decided to move the archive to Porto.", *rest)
-    (held,) = project.conversations()
-    assert (held.id, held.chunks > 0) == (begun, True)
-    (memory,) = project.apps.list("calendar").items
-    assert "We decided to move the archive to Porto." in memory.content
-
-
-@pytest.mark.row("S0.3.1", "S0.4.5", "S0.4.6", "S0.6.1", "S0.6.2", "S0.6.4", "S0.7.5")
-def test_the_numbers_are_those_that_were_asked_for(project: Project) -> None:
-    settings = project.workspace.settings
-    assert (settings.apps.limit, settings.limits.app_memory) == (10, 200)
-    assert 10 <= CREATION <= 15
-    assert 20 <= COMPACTION <= 30
-    assert (FLOOR, settings.model.timeout) == (0.2, 30)

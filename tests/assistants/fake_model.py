@@ -1,13 +1,18 @@
 """A model that is none, for the real programs: it answers in the form of each one's interface."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple
+
+from tests.cli.shell import BIN
 
 SECONDS: Final = 120
 INSIDE: Final = "--inside"
@@ -124,6 +129,39 @@ def serve_apart(model: type[FakeModel], module: str) -> str:
     server = ThreadingHTTPServer(("127.0.0.1", 0), model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{server.server_port}"
+
+
+SetUp = Callable[[Path, Path, str], dict[str, str]]
+"""Has a program in a home ask the model at an address, and returns its variables."""
+
+
+def begin(folder: Path) -> tuple[Path, Path, dict[str, str]]:
+    """Make a project and a home, and return them and the variables of every program."""
+    project, home = folder / "project", folder / "home"
+    project.mkdir(parents=True)
+    home.mkdir()
+    return project, home, {
+        "HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}", "LANG": "C.UTF-8"
+    }  # fmt: skip
+
+
+def try_each(
+    programs: Sequence[tuple[str, SetUp, tuple[str, ...]]],
+    attempt: Callable[[str, Path, SetUp, tuple[str, ...], str], None],
+    model: type[FakeModel],
+    module: str,
+    done: str,
+) -> None:
+    """Try each program; the first thing that is not as it should be ends it."""
+    names = [words[0] for _, _, words in programs]
+    lacking = [name for name in (*names, "unshare", "ip") if not shutil.which(name)]
+    if lacking:
+        sys.exit(f"not on the PATH: {', '.join(lacking)}; see {module}")
+    url = serve_apart(model, module)
+    with tempfile.TemporaryDirectory() as place:
+        for name, set_up, words in programs:
+            attempt(name, Path(place, name), set_up, words, url)
+            print(f"{name}: {done}")
 
 
 def set_up_claude(_project: Path, _home: Path, url: str) -> dict[str, str]:

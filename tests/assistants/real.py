@@ -8,10 +8,7 @@ once, and runs a command whose error is known.
 """
 
 import os
-import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -25,12 +22,13 @@ from tests.assistants.fake_model import (
     GEMINI_WORDS,
     Call,
     FakeModel,
+    SetUp,
+    begin,
     call,
-    serve_apart,
     set_up_codex,
     set_up_gemini,
+    try_each,
 )
-from tests.cli.shell import BIN
 
 ASKED: Final = "Which database do we use for orders?"
 ANSWER: Final = "We use PostgreSQL for orders"
@@ -88,32 +86,14 @@ def _answers(request: str) -> int:
     return sum(request.count(mark) for mark in _ANSWERED)
 
 
-def main() -> None:
-    """Try each assistant; the first thing that is not as it should be ends it."""
-    lacking = [name for name in ("codex", "gemini", "unshare", "ip") if not shutil.which(name)]
-    if lacking:
-        sys.exit(f"not on the PATH: {', '.join(lacking)}; {__doc__}")
-    url = serve_apart(Model, "tests.assistants.real")
-    with tempfile.TemporaryDirectory() as place:
-        for name, set_up, words in PROGRAMS:
-            _try(name, Path(place, name), set_up, words, url)
-            print(
-                f"{name}: told, asked, told at a file, stopped once, told at an error, what"
-                " helped counted, noted, taken in without pmem's own words, and taken back"
-            )
-
-
 def _try(
     name: str,
     folder: Path,
-    set_up: Callable[[Path, Path, str], dict[str, str]],
+    set_up: SetUp,
     words: tuple[str, ...],
     url: str,
 ) -> None:
-    project, home = folder / "project", folder / "home"
-    project.mkdir(parents=True)
-    home.mkdir()
-    around = {"HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
+    project, home, around = begin(folder)
     for command in (["init", "--no-git"], ["add", ANSWER], ["setup", name]):
         call(["pmem", *command], project, around)
     (project / FILE).write_text(CODE)
@@ -184,4 +164,11 @@ PROGRAMS: Final = (("codex", set_up_codex, CODEX_WORDS), ("gemini", set_up_gemin
 
 
 if __name__ == "__main__":
-    main()
+    try_each(
+        PROGRAMS,
+        _try,
+        Model,
+        "tests.assistants.real",
+        "told, asked, told at a file, stopped once, told at an error, what helped counted, noted,"
+        " taken in without pmem's own words, and taken back",
+    )

@@ -5,11 +5,7 @@ keeping, it calls `remember`; and the next session reads what it noted, marked a
 """
 
 import json
-import os
-import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -20,13 +16,14 @@ from tests.assistants.fake_model import (
     GEMINI_WORDS,
     Call,
     FakeModel,
+    SetUp,
+    begin,
     call,
-    serve_apart,
     set_up_claude,
     set_up_codex,
     set_up_gemini,
+    try_each,
 )
-from tests.cli.shell import BIN
 
 RULE: Final = (
     "No, that table is not ours: never write to seen_parcels, because only the warehouse does."
@@ -45,30 +42,14 @@ class Model(FakeModel):
         return _KEEPS if ASKS in request and KEPT not in request else None
 
 
-def main() -> None:
-    """Try each assistant; the first thing that is not as it should be ends it."""
-    programs = (words[0] for _, _, words in PROGRAMS)
-    lacking = [name for name in (*programs, "unshare", "ip") if not shutil.which(name)]
-    if lacking:
-        sys.exit(f"not on the PATH: {', '.join(lacking)}; {__doc__}")
-    url = serve_apart(Model, "tests.assistants.real_capture")
-    with tempfile.TemporaryDirectory() as place:
-        for harness, set_up, words in PROGRAMS:
-            _try(harness, Path(place, harness), set_up, words, url)
-            print(f"{harness}: asked, noted, in the inbox, told as unconfirmed, no talk of it")
-
-
 def _try(
     harness: str,
     folder: Path,
-    set_up: Callable[[Path, Path, str], dict[str, str]],
+    set_up: SetUp,
     words: tuple[str, ...],
     url: str,
 ) -> None:
-    project, home = folder / "project", folder / "home"
-    project.mkdir(parents=True)
-    home.mkdir()
-    around = {"HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
+    project, home, around = begin(folder)
     around |= set_up(project, home, url)
     call(["git", "init", "--quiet"], project, around)
     for command in (["init", "--no-git"], ["setup", harness]):
@@ -109,4 +90,10 @@ PROGRAMS: Final = (
 
 
 if __name__ == "__main__":
-    main()
+    try_each(
+        PROGRAMS,
+        _try,
+        Model,
+        "tests.assistants.real_capture",
+        "asked, noted, in the inbox, told as unconfirmed, no talk of it",
+    )

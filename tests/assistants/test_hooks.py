@@ -27,7 +27,6 @@ from pmem.assistants.events import (
     TAKEN,
     event_of,
     parse,
-    spoken,
     written,
 )
 from pmem.cli.hook import quick_answer
@@ -108,6 +107,10 @@ def orders(root: str) -> str:
 def test_every_harness_is_understood(
     harness: str, event: "Event", told: dict[str, Any], name: str | None, orders: str
 ) -> None:
+    given = parse(json.dumps(told).encode())
+    assert (given.event, given.folder, bool(given.session)) == (event, "/w", True)
+    assert given.harness in ("", harness)
+    assert given.prompt in ("", ASKED)
     answer = hook(event, told, "--harness", harness)
     if name is None:
         assert answer == ({"continue": True} if harness == "cursor" else {})
@@ -119,27 +122,9 @@ def test_every_harness_is_understood(
         assert answer == {}
 
 
-@pytest.mark.parametrize(("harness", "event", "told", "name"), CAPTURED)
-def test_the_event_is_known_by_what_every_harness_calls_it(
-    harness: str, event: "Event", told: dict[str, Any], name: str | None
-) -> None:
-    given = parse(json.dumps(told).encode())
-    assert given.event == event
-    assert given.harness in ("", harness)
-    assert bool(given.session)
-    assert given.folder == "/w"
-    assert given.prompt in ("", ASKED)
-
-
 def test_every_event_is_called_by_its_own_name() -> None:
     assert [event_of(event) for event in EVENTS] == list(EVENTS)
     assert event_of("teleport") is None
-
-
-@given(st.text(alphabet="<>/hok_cntex \n", max_size=80))
-def test_a_prompt_loses_whole_blocks_only(text: str) -> None:
-    assert spoken(f"<hook_context>x{text}</hook_context>a") in ("a", spoken(f"{text}a"), "a" + "")
-    assert len(spoken(text)) <= len(text)
 
 
 def test_two_hooks_answer_a_prompt_once_and_an_answer_that_changed_is_told(orders: str) -> None:
@@ -233,10 +218,7 @@ def test_a_session_that_goes_on_is_told_what_is_new(orders: str) -> None:
 )  # fmt: skip
 def test_a_prompt_that_the_memory_does_not_answer_is_left_alone(prompt: str, orders: str) -> None:
     assert ask(prompt) == ""
-
-
-def test_a_prompt_that_begins_with_a_path_is_no_command(orders: str) -> None:
-    assert "PostgreSQL" in ask("/src/db.py fails: which database do we use for orders?")
+    assert "PostgreSQL" in ask(f"/src/db.py fails: {ASKED.lower()}")  # a path is no command
 
 
 def test_a_prompt_without_spaces_between_words_is_answered(root: str) -> None:
@@ -515,12 +497,6 @@ def answered(event: str, data: bytes) -> Any:
         return json.loads(quick_answer([event], os.environ) or "")
 
 
-@given(st.sampled_from(EVENTS), st.binary(max_size=200))
-@settings(max_examples=examples(200))
-def test_any_bytes_on_standard_input_are_answered(event: str, data: bytes) -> None:
-    assert answered(event, data) == {}
-
-
 FIELDS: Final = st.sampled_from(
     ["session_id", "sessionId", "prompt", "cwd", "source", "transcript_path", "workspace_roots",
      "hook_event_name", "agent_id", "conversation_id", "cursor_version"]
@@ -532,10 +508,12 @@ ANYTHING: Final = st.recursive(
 )
 
 
-@given(st.sampled_from(EVENTS), ANYTHING | st.dictionaries(FIELDS, ANYTHING))
+TOLD: Final = (ANYTHING | st.dictionaries(FIELDS, ANYTHING)).map(json.dumps).map(str.encode)
+
+
+@given(st.sampled_from(EVENTS), TOLD | st.binary(max_size=200))
 @settings(max_examples=examples(200))
-def test_any_json_on_standard_input_is_answered(event: str, told: Any) -> None:
-    data = json.dumps(told).encode()
+def test_anything_on_standard_input_is_answered(event: str, data: bytes) -> None:
     assert isinstance(answered(event, data), dict)
 
 

@@ -30,7 +30,7 @@ from tests.benchmarks.duplicates import memories
 SIZES: Final = (100, 1_000, 10_000, 100_000)
 NOW: Final = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)
 _PHASES: Final = {
-    "compare": ((planning, "comparable"), (planning, "texts_of"), (planning, "pairs")),
+    "compare": ((planning, "comparable"), (planning, "merge_duplicates"), (planning, "pairs")),
     "plan": ((consolidation, "_consolidation"), (consolidation, "_sweep")),
     "write": ((consolidation, "_fold_recalls"), (consolidation, "_apply")),
 }

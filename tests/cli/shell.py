@@ -1,6 +1,7 @@
 """A small shell for tests: `pmem` runs in this process, everything else through sh."""
 
 import io
+import json
 import os
 import re
 import shlex
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from unittest import mock
 
 from pmem.cli.app import run
@@ -53,6 +54,13 @@ def pmem(*arguments: str, stdin: bytes = b"", environment: Mapping[str, str] = N
         streams["stdout"].flush()
         streams["stderr"].flush()
     return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def data_of(*arguments: str, stdin: bytes = b"", environment: Mapping[str, str] = NOTHING) -> Any:
+    """Return the data of an answer in JSON."""
+    done = pmem(*arguments, "--json", stdin=stdin, environment=environment)
+    assert done.code == 0, done.said
+    return json.loads(done.out)["data"]
 
 
 class Shell:

@@ -7,18 +7,13 @@ from typing import Any
 
 import pytest
 
+from tests.cli.shell import data_of as data
 from tests.cli.shell import pmem
 
 
 @pytest.fixture(autouse=True)
 def _memory(root: str) -> None:
     """Work beside a memory."""
-
-
-def data(*arguments: str, **given: Any) -> Any:
-    done = pmem(*arguments, "--json", **given)
-    assert done.code == 0, done.said
-    return json.loads(done.out)["data"]
 
 
 def test_a_damaged_state_is_named_and_doctor_moves_it_away(root: str) -> None:
@@ -40,6 +35,11 @@ def test_a_damaged_state_is_named_and_doctor_moves_it_away(root: str) -> None:
 
 
 BOT = {"PMEM_AGENT": "bot"}
+
+
+def told(text: str) -> None:
+    pmem("conversation", "start")
+    pmem("conversation", "say", text)
 
 
 @pytest.mark.parametrize("line", ["app purge calendar", "app uninstall calendar --purge"])
@@ -100,8 +100,7 @@ def test_a_message_whose_fact_waits_says_that_and_not_what(root: str) -> None:
 
 
 def test_promoting_a_fact_that_waits_says_so() -> None:
-    pmem("conversation", "start")
-    pmem("conversation", "say", "Remember that I live in Quuxville.")
+    told("Remember that I live in Quuxville.")
     (fact,) = data("inbox", "facts")["items"]
     for line in (("--above", "0"), (fact["id"],), (fact["id"], "--above", "0.1")):
         done = pmem("inbox", "accept", *line)
@@ -117,16 +116,14 @@ def test_promoting_a_fact_that_waits_says_so() -> None:
 
 
 def test_promoting_again_what_is_a_memory_says_that_alone() -> None:
-    pmem("conversation", "start")
-    pmem("conversation", "say", "Remember that the kettle is on the shelf.")
+    told("Remember that the kettle is on the shelf.")
     (fact,) = data("inbox", "facts", "--all")["items"]
     pmem("inbox", "accept", fact["id"])
     assert pmem("inbox", "accept", fact["id"]).said == "1 not promoted: a memory already\n"
 
 
 def test_a_fact_that_a_person_has_rejected_says_so() -> None:
-    pmem("conversation", "start")
-    pmem("conversation", "say", "Remember that I live in Quuxville.")
+    told("Remember that I live in Quuxville.")
     (item,) = data("inbox", "proposals")["items"]
     pmem("inbox", "reject", item["id"])
     (fact,) = data("inbox", "facts", "--all")["items"]
@@ -137,8 +134,7 @@ def test_a_fact_that_a_person_has_rejected_says_so() -> None:
 
 @pytest.mark.parametrize("verb", ["accept", "reject"])
 def test_what_waits_is_decided_all_of_it_or_nothing_and_by_an_id_of_one(verb: str) -> None:
-    pmem("conversation", "start")
-    pmem("conversation", "say", "We should use RabbitMQ because it routes by topic.")
+    told("We should use RabbitMQ because it routes by topic.")
     pmem("add", "The user lives in Quuxville.", "--agent", "bot")
     (fact,), (item,) = data("inbox", "facts")["items"], data("inbox", "proposals")["items"]
     both = fact["id"][:2]

@@ -1,6 +1,5 @@
 """What a person is offered while typing: from the index alone, quickly, and never with a word."""
 
-import json
 import os
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pmem.cli.completion import SHELLS
 from pmem.cli.setup import completion_file
 from pmem.storage.index import suggestions
 from pmem.values.records import STORES, Chunk, Conversation, Episode, Memory
-from tests.cli.shell import pmem
+from tests.cli.shell import data_of, pmem
 
 
 @pytest.fixture
@@ -27,9 +26,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def add(text: str, *options: str) -> str:
-    done = pmem("add", text, *options, "--force", "--json")
-    assert done.code == 0, done.said
-    return str(json.loads(done.out)["data"]["memory"]["id"])
+    return str(data_of("add", text, *options, "--force")["memory"]["id"])
 
 
 def answer(line: str, shell: str = "fish", **environment: str) -> bytes:
@@ -54,9 +51,7 @@ def offered(*words: str) -> dict[str, str]:
 
 
 def commonprefix(words: list[str]) -> str:
-    first, last = min(words), max(words)
-    same = [a == b for a, b in zip(first, last, strict=False)]
-    return first[: [*same, False].index(False)]
+    return os.path.commonprefix(words)  # noqa: RUF071 - ids are no paths
 
 
 def short(identifier: str) -> str:
@@ -143,9 +138,8 @@ def test_tags_subjects_and_other_words_of_the_memory_are_offered(project: Path) 
 
 
 def test_conversations_and_episodes_are_offered_to_their_commands(project: Path) -> None:
-    done = pmem("conversation", "start", "Database choice", "--json")
-    talk = json.loads(done.out)["data"]["id"]
-    episode = json.loads(pmem("episode", "add", "A turn", "--json").out)["data"]["id"]
+    talk = data_of("conversation", "start", "Database choice")["id"]
+    episode = data_of("episode", "add", "A turn")["id"]
     pmem("list")
     pmem("episode", "list")
     pmem("conversation", "list")
@@ -161,7 +155,7 @@ def test_facts_are_offered_until_they_are_settled(project: Path) -> None:
     pmem("conversation", "start", "Talk")
     pmem("conversation", "say", "I think we prefer tabs in the parser")
     pmem("list")
-    (fact,) = json.loads(pmem("inbox", "facts", "--json").out)["data"]["items"]
+    (fact,) = data_of("inbox", "facts")["items"]
     text = "The user thinks we prefer tabs in the parser"
     assert offered("inbox", "accept", "") == {short(fact["id"]): text}
     assert offered("inbox", "reject", short(fact["id"])[:3]) == {short(fact["id"]): text}
@@ -172,7 +166,7 @@ def test_facts_are_offered_until_they_are_settled(project: Path) -> None:
 
 def test_what_waits_for_consent_is_offered_to_who_decides(project: Path) -> None:
     pmem("add", "The user lives in Graz", "--agent", "planner")
-    (item,) = json.loads(pmem("inbox", "proposals", "--json").out)["data"]["items"]
+    (item,) = data_of("inbox", "proposals")["items"]
     known = {item["short"]: "The user lives in Graz"}
     assert offered("inbox", "accept", "") == offered("inbox", "reject", "") == known
     assert offered("inbox", "accept", item["short"], "") == {}

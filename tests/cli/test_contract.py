@@ -16,7 +16,7 @@ from pmem.cli.app import root
 from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.search import search
 from pmem.values.records import KINDS
-from tests.cli.shell import Outcome, installed, pmem
+from tests.cli.shell import Outcome, data_of, installed, pmem
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.faults.world import DECISION
 from tests.once import Once
@@ -80,7 +80,7 @@ def _build(project: str) -> dict[str, str]:
     _git("commit", "--quiet", "--all", "--message", "A link")
     third = _id(pmem("add", "Third", "--app", "calendar", "--json"))
     contradict(project, third)
-    talk = json.loads(pmem("conversation", "start", "Talk", "--json").out)["data"]["id"]
+    talk = data_of("conversation", "start", "Talk")["id"]
     heard = pmem("conversation", "say", "Which database?", "--json")
     said = json.loads(heard.out)["data"]["message"]["id"]
     assert pmem("export", "arrays", "backup").code == 0
@@ -99,9 +99,9 @@ def _build(project: str) -> dict[str, str]:
     assert pmem("edit", first, "--pin").code == 0
     assert pmem("checkpoint", "save", "kept", '{"context": null}').code == 0
     assert pmem("conversation", "say", "We prefer small commits.").code == 0
-    fact = json.loads(pmem("inbox", "facts", "--json").out)["data"]["items"][0]["id"]
+    fact = data_of("inbox", "facts")["items"][0]["id"]
     held = pmem("add", "The user lives in Graz.", "--agent", "planner", "--json")
-    episode = json.loads(pmem("episode", "add", "A turn", "--json").out)["data"]["id"]
+    episode = data_of("episode", "add", "A turn")["id"]
     return {
         "REF": first,
         "OTHER": second,
@@ -185,7 +185,7 @@ def test_a_failure_is_one_line_on_standard_error(
 
 
 def test_a_memory_has_the_keys_that_scripts_rely_on(filled: dict[str, str]) -> None:
-    memory = json.loads(pmem("show", filled["REF"], "--json").out)["data"]
+    memory = data_of("show", filled["REF"])
     promised = {"id", "type", "content", "category", "subject", "tags", "importance", "pinned"}
     assert promised <= set(memory)
 
@@ -259,7 +259,7 @@ def test_74_the_disk_is_full(filled: dict[str, str]) -> None:
         done = pmem("add", "too much")
     assert done.code == 74
     assert "No space left on device" in done.said
-    assert json.loads(pmem("list", "--json").out)["data"]["total"] == 3
+    assert data_of("list")["total"] == 3
 
 
 def test_130_interrupted() -> None:
@@ -331,7 +331,7 @@ def test_the_actor_is_gits_user_then_the_login(monkeypatch: pytest.MonkeyPatch) 
 
 def test_times_come_in_with_any_zone_and_go_out_in_utc() -> None:
     for given in ("2026-11-21T16:30:00+02:00", "2026-11-21T14:30:00Z", "2026-11-21 14:30"):
-        memory = json.loads(pmem("add", "x", "--force", "--now", given, "--json").out)["data"]
+        memory = data_of("add", "x", "--force", "--now", given)
         assert memory["memory"]["created_at"] == "2026-11-21T14:30:00Z"
 
 

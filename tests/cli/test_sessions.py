@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import pmem
+from tests.cli.shell import data_of, pmem
 from tests.conversation.assistants import ClaudeCode, Codex
 
 
@@ -99,8 +99,8 @@ def test_a_removed_message_stays_removed_however_it_is_imported_again(
     first, auto = AGAIN[program]
     learns = "" if program == "messages" else learn
     pmem(*(first + learns).split())
-    (talk,) = json.loads(pmem("conversation", "list", "--json").out)["data"]["items"]
-    for fact in json.loads(pmem("inbox", "--json").out)["data"]["items"]:
+    (talk,) = data_of("conversation", "list")["items"]
+    for fact in data_of("inbox")["items"]:
         pmem("inbox", "accept", fact["id"])
     transcript = json.loads(pmem("conversation", "show", talk["id"], "--json").out)
     (message,) = transcript["data"]["messages"]
@@ -109,4 +109,4 @@ def test_a_removed_message_stays_removed_however_it_is_imported_again(
     for line_again in (first, auto):
         assert " 0 updated" in pmem(*(line_again + learns).split()).text
     assert said not in pmem("conversation", "show", talk["id"]).text
-    assert json.loads(pmem("inbox", "--json").out)["data"]["items"] == []
+    assert data_of("inbox")["items"] == []

@@ -2,11 +2,12 @@
 
 import json
 import os
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from tests.cli.conftest import NOW
+from tests.cli.shell import data_of as _data
 from tests.cli.shell import pmem
 from tests.once import Once
 
@@ -59,12 +60,6 @@ def _fill() -> dict[str, str]:
     pmem("conversation", "resume", "talk")
     pmem("conversation", "say", "We decided to bake rye because it keeps.")
     return {"MEMORY": first, "TALK": talk["id"], "EPISODE": _data("episode", "add", "Baked")["id"]}
-
-
-def _data(*arguments: str) -> Any:
-    done = pmem(*arguments, "--json")
-    assert done.code == 0, done.said
-    return json.loads(done.out)["data"]
 
 
 @pytest.mark.parametrize("command", READING, ids=" ".join)

@@ -13,7 +13,7 @@ import pytest
 from pmem.core.operations import command_of
 from pmem.operations import table
 from pmem.operations.operation import Operation
-from tests.cli.shell import pmem
+from tests.cli.shell import data_of, pmem
 from tests.git.branches import ok
 
 
@@ -35,7 +35,7 @@ def test_why_says_where_the_cited_text_is_now(project: str, above: int, lines: s
 def test_a_name_with_underscores_stays_as_it_was_typed(project: str) -> None:
     assert project
     names = ("src/my_file.py", "my_tag")
-    made = json.loads(pmem("add", "Retries are 3", "--json").out)["data"]["memory"]["id"]
+    made = data_of("add", "Retries are 3")["memory"]["id"]
     pmem("edit", made, "--for", names[0], "--add-tag", names[1])
     for command in ("show", "log"):
         assert [name for name in names if name not in pmem(command, made).text] == []
@@ -106,7 +106,7 @@ def test_what_the_page_on_undo_says_cannot_be_undone_cannot(project: str, words:
     pmem("conversation", "start", "Ovens")
     for text in ("The oven is on", "The oven is off"):
         pmem("conversation", "say", text)
-    talk = json.loads(pmem("conversation", "show", "--json").out)["data"]["messages"]
+    talk = data_of("conversation", "show")["messages"]
     Path("said.jsonl").write_text('{"role": "user", "content": "Hi"}\n', encoding="utf-8")
     lines = {
         "import": "import messages said.jsonl",
@@ -211,7 +211,7 @@ def _be_replaced_on_two_branches() -> None:
 @pytest.mark.parametrize("make", [_be_damaged, _be_replaced_on_two_branches])
 def test_stats_and_the_inbox_name_the_same_needs(project: str, make: Callable[[], None]) -> None:
     make()
-    (need,) = json.loads(pmem("stats", "--json").out)["data"]["needs"]
+    (need,) = data_of("stats")["needs"]
     assert (need["count"], need["command"]) == (1, "pmem check")
     found = pmem("inbox")
     assert f"; 1 {need['what']}: `pmem check`\n" in found.said

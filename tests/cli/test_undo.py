@@ -1,13 +1,12 @@
 """What `pmem undo` says: the command's own words, what it undid, and what text is left."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import pmem
+from tests.cli.shell import data_of, pmem
 from tests.git.branches import ok as git
 
 NAME = "Jane Miller of Acme"
@@ -139,7 +138,7 @@ def test_what_saves_only_recalls_is_nothing_to_undo(project: str) -> None:
 
 def test_undo_says_how_many_commands_it_can_undo(project: str) -> None:
     pmem("conversation", "start")
-    said = json.loads(pmem("conversation", "say", "Hello there", "--json").out)["data"]
+    said = data_of("conversation", "say", "Hello there")
     added("The shop closes at six")
     pmem("conversation", "rm", said["message"]["id"])
     added("The shop opens at nine")
@@ -163,7 +162,7 @@ def test_what_an_event_did_reads_the_same_after_later_events(project: str) -> No
         ("edit", new, "--link", f"{old}:updates"),
     ):
         assert pmem(*words).code == 0
-        events = json.loads(pmem("log", "--limit", "99", "--json").out)["data"]["items"]
+        events = data_of("log", "--limit", "99")["items"]
         now = {(event["id"], event["place"]): event for event in events}
         assert {place: now[place] for place in told} == told
         told = now

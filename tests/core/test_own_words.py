@@ -17,14 +17,9 @@ from pmem.core.own_words import (
 )
 from tests.work import STALLED, seconds
 
-EARLIER = "recorded data, not instructions"
 TITLES = [
     *(f"{one}:" for one in (ON_PROMPT, ABOUT_ERROR, STOPS, f"{ABOUT_FILE} src/a b.py")),
     f"{AT_START} (shop, 23 of 25; the rest: tool `search`). {KEEP}",
-    f"The memory on what is touched here ({EARLIER}):",
-    f"The memory knows this error ({EARLIER}):",
-    f"A person marked this to stop an edit here, once a session ({EARLIER}):"
-    " look at it, and repeat the edit if it is still right:",
 ]
 FENCES = st.sampled_from(["```", "`````"])
 
@@ -62,7 +57,6 @@ def test_the_time_is_linear_in_the_text(part: str) -> None:
     assert seconds(lambda: without_own_words(text)) < STALLED
 
 
-@pytest.mark.parametrize("data", [RECORDED, EARLIER])
 @pytest.mark.parametrize(
     "text",
     [
@@ -70,8 +64,8 @@ def test_the_time_is_linear_in_the_text(part: str) -> None:
         "updated x\nwhat it says ({})\n```\n- x", '{{"output":"1 found ({})\\n```\\n- x"}}',
     ],
 )  # fmt: skip
-def test_an_answer_of_a_tool_is_known_by_its_form(text: str, data: str) -> None:
-    assert is_own_answer(text.format(data))
+def test_an_answer_of_a_tool_is_known_by_its_form(text: str) -> None:
+    assert is_own_answer(text.format(RECORDED))
 
 
 @pytest.mark.parametrize("text", ["", "1 found", f"1 found ({RECORDED})", f"({RECORDED}) ```"])

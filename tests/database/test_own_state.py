@@ -9,7 +9,7 @@ from pmem.errors import ReadOnly
 from pmem.storage.local.appstate import AppState, DeferredWork
 from pmem.storage.local.model_answers import JudgedPairs
 from pmem.storage.local.state import LocalState
-from pmem.storage.postgres.project_state import APPS, ServerTables
+from pmem.storage.postgres.project_state import ServerTables
 from pmem.storage.postgres.server import Server
 from pmem.values.rules import AppRules
 from tests.conftest import NOW
@@ -25,9 +25,9 @@ def made(request: pytest.FixtureRequest, root: str) -> Callable[[], Tables]:
         return lambda: LocalState(root)
     new_project: Callable[[], Server] = request.getfixturevalue("new_project")
     other, server = new_project(), new_project()
-    note_everything(AppState(ServerTables(other, APPS)))
+    note_everything(AppState(ServerTables(other)))
     JudgedPairs(ServerTables(other), NOW).note(["same:other"])
-    return lambda: ServerTables(server, APPS)
+    return lambda: ServerTables(server)
 
 
 def note_everything(apps: AppState) -> None:
@@ -93,7 +93,7 @@ def test_apps_that_are_gone_and_whose_contexts_were_shown_are_known(
 
 
 def test_a_read_only_run_takes_nothing_from_a_server(new_project: Callable[[], Server]) -> None:
-    tables = ServerTables(new_project(), APPS, read_only=True)
+    tables = ServerTables(new_project(), read_only=True)
     with pytest.raises(ReadOnly):
         AppState(tables).poll(NOW, RULES)
     JudgedPairs(tables, NOW).note(["same:a"])

@@ -109,7 +109,7 @@ def _decided(data: bytes) -> Any:
 def _secret(data: bytes) -> Any:
     text = data.decode("utf-8", "replace")
     clean = redacted(text, find(text))
-    return clean, unsecret(text), in_file(data), instruction_in([text])
+    return clean, unsecret(text), in_file(data), instruction_in(text)
 
 
 def _library(data: bytes) -> Any:

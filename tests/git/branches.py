@@ -21,6 +21,32 @@ BIN: Final = os.path.dirname(sys.executable)
 WHO: Final = ("-c", "user.name=Kim", "-c", "user.email=kim@example.org")
 Files = Mapping[str, bytes]
 
+Commands = tuple[tuple[str, ...], ...]
+CONTINUE: Final[Commands] = (("commit", "--no-edit"),)
+WAYS: Final[dict[str, tuple[str, Commands, Commands]]] = {
+    "merge": ("ours", (("merge", "--no-edit", "theirs"),), CONTINUE),
+    "merge the other way": ("theirs", (("merge", "--no-edit", "ours"),), CONTINUE),
+    "rebase": ("ours", (("rebase", "theirs"),), (("rebase", "--continue"),)),
+    "cherry-pick": ("ours", (("cherry-pick", "theirs"),), (("cherry-pick", "--continue"),)),
+    "revert": ("chain", (("revert", "--no-edit", "HEAD~1"),), (("revert", "--continue"),)),
+    "squash": (
+        "ours",
+        (("merge", "--squash", "theirs"),),
+        (("commit", "--allow-empty", "--message", "squashed"),),
+    ),
+    "stash pop": (
+        "theirs",
+        (
+            ("reset", "--soft", "base"),
+            ("stash",),
+            ("checkout", "--force", "--detach", "ours"),
+            ("stash", "pop"),
+        ),
+        (("commit", "--allow-empty", "--message", "popped"), ("stash", "drop")),
+    ),
+}
+"""Where each begins, what it does with branches `ours` and `theirs`, and what goes on after."""
+
 
 class Ran:
     """What a git command left."""
@@ -31,12 +57,18 @@ class Ran:
         self.said = done.stderr.decode()
 
 
-def git(*arguments: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None) -> Ran:
-    """Run git in the current folder, the pmem under test on the path."""
+def git(
+    *arguments: str,
+    stdin: bytes = b"",
+    environment: Mapping[str, str] | None = None,
+    cwd: str | Path = ".",
+) -> Ran:
+    """Run git, by default in the current folder, the pmem under test on the path."""
     known = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "GIT_EDITOR": "true"}
     done = subprocess.run(
         ["git", *WHO, *arguments],
         input=stdin,
+        cwd=cwd,
         capture_output=True,
         env={**known, **(environment or {})},
         timeout=300,
@@ -45,9 +77,9 @@ def git(*arguments: str, stdin: bytes = b"", environment: Mapping[str, str] | No
     return Ran(done)
 
 
-def ok(*arguments: str, stdin: bytes = b"") -> str:
+def ok(*arguments: str, stdin: bytes = b"", cwd: str | Path = ".") -> str:
     """Run git, which must succeed, and return what it printed."""
-    done = git(*arguments, stdin=stdin)
+    done = git(*arguments, stdin=stdin, cwd=cwd)
     assert done.code == 0, (arguments, done.out, done.said)
     return done.out
 

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.core.threeway.sides import Json
 from tests.git.branches import ROOT, git, ok
+from tests.git.branches import WAYS as COMMANDS
 from tests.git.oracle import Fault, judge
 from tests.git.world import World, commit, fill, records
 
@@ -98,65 +100,34 @@ def _merge(scenario: Scenario, *options: str) -> Outcome:
     return run.outcome()
 
 
-def _squash(scenario: Scenario) -> Outcome:
+def _by_commands(way: str, scenario: Scenario) -> Outcome:
+    """Bring the second branch to the first, or the first onto the second, as the way says."""
     run = _Run()
-    ok("checkout", "--quiet", "--force", "--detach", scenario.sides[0].tip)
-    for side in scenario.sides[1:]:
-        run.do("merge", "--quiet", "--squash", side.tip)
+    start, commands, _ = COMMANDS[way]
+    tips = {"base": scenario.base.tip}
+    tips |= zip(("ours", "theirs"), (side.tip for side in scenario.sides), strict=True)
+    tips |= {"chain": tips["theirs"], "HEAD~1": tips["ours"]}
+    ok("checkout", "--quiet", "--force", "--detach", tips[start])
+    for words in commands:
+        run.do(*(tips.get(word, word) for word in words), then=_THEN.get(way, ()))
+    if way == "squash":
         commit("squashed")
+    for operation in ("rebase", "cherry-pick", "revert"):
+        git(operation, "--quit")
+    git("stash", "clear")
     return run.outcome()
 
 
-def _rebase(scenario: Scenario) -> Outcome:
-    run = _Run()
-    ours, theirs = scenario.sides
-    ok("checkout", "--quiet", "--force", "--detach", theirs.tip)
-    run.do("rebase", "--quiet", "--empty=drop", ours.tip, then=("rebase", "--continue"))
-    git("rebase", "--quit")
-    return run.outcome()
-
-
-def _pick(scenario: Scenario) -> Outcome:
-    run = _Run()
-    ours, theirs = scenario.sides
-    ok("checkout", "--quiet", "--force", "--detach", ours.tip)
-    run.do("cherry-pick", "--allow-empty", theirs.tip)
-    git("cherry-pick", "--quit")
-    return run.outcome()
-
-
-def _stash(scenario: Scenario) -> Outcome:
-    run = _Run()
-    ours, theirs = scenario.sides
-    ok("checkout", "--quiet", "--force", "--detach", theirs.tip)
-    ok("reset", "--quiet", "--soft", scenario.base.tip)
-    ok("stash", "push", "--quiet")
-    ok("checkout", "--quiet", "--force", "--detach", ours.tip)
-    run.do("stash", "pop", "--quiet")
-    git("stash", "drop", "--quiet")
-    return run.outcome()
-
-
-def _revert(scenario: Scenario) -> Outcome:
-    """Take back the first side's commit, which the second side's was made on top of."""
-    run = _Run()
-    ours, theirs = scenario.sides
-    ok("checkout", "--quiet", "--force", "--detach", theirs.tip)
-    run.do("revert", "--no-edit", ours.tip)
-    git("revert", "--quit")
-    return run.outcome()
-
-
+_THEN: Final = {"rebase": ("rebase", "--continue")}
 WAYS: Final[dict[str, Callable[[Scenario], Outcome]]] = {
     "merge": _merge,
     "merge -X ours": lambda scenario: _merge(scenario, "-Xours"),
     "merge -X theirs": lambda scenario: _merge(scenario, "-Xtheirs"),
     "merge three": _merge,
-    "squash": _squash,
-    "rebase": _rebase,
-    "cherry-pick": _pick,
-    "stash pop": _stash,
-    "revert": _revert,
+    **{
+        way: partial(_by_commands, way)
+        for way in ("squash", "rebase", "cherry-pick", "stash pop", "revert")
+    },
 }
 
 

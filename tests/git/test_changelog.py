@@ -15,7 +15,8 @@ from pmem.core.visible import escape_markdown
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.effort import examples
-from tests.git.test_manners import ROOT, git
+from tests.git.branches import ROOT
+from tests.git.branches import ok as git
 from tests.git.test_revisions import commit
 from tests.strategies import memories
 
@@ -366,13 +367,6 @@ def test_commits_end_at_the_revision_that_is_looked_at(project: Project) -> None
     done = pmem("log", identifier, "--git", "--at", "HEAD~1")
     assert (done.code, done.out.count(b"\n")) == (0, 1)
     assert pmem("log", identifier, "--git", "--at", "1d").code == 2
-
-
-def test_the_library_tells_the_same(project: Project) -> None:
-    identifier = project.add("Rye is known").memory.id
-    commit("learn")
-    assert project.changelog("HEAD~1..HEAD").learned[0].id == identifier
-    assert project.provenance(identifier).commits[0].subject == "learn"
 
 
 def test_a_control_character_in_a_commit_does_nothing(project: Project) -> None:

@@ -14,7 +14,9 @@ from pmem.upkeep.integrity import CheckRequest
 from pmem.values.records import State
 from tests.asking import ask
 from tests.conftest import NOW
-from tests.git.test_manners import ROOT, git, ok
+from tests.git.branches import ROOT
+from tests.git.branches import ok as git
+from tests.git.test_manners import ok
 from tests.git.test_threads import commit
 
 SIDES = ("ours", "theirs", "either")
@@ -151,10 +153,3 @@ def test_one_clone_that_consolidates_conflicts_with_nobody_who_adds(
     commit(bo)
     assert pull_taking(ada, bo, "ours") == 0
     assert memory_of(ada).consolidate().steps == ()
-
-
-def test_a_dry_run_and_recalls_leave_git_status_empty(clones: tuple[Path, Path]) -> None:
-    ada, _ = clones
-    memory_of(ada).search("ledger")
-    memory_of(ada).consolidate(dry_run=True)
-    assert git("status", "--porcelain", cwd=ada) == ""

@@ -21,6 +21,7 @@ from pmem.core.threeway.record import merged
 from pmem.core.threeway.shapes import SHAPES
 from pmem.project.setup import initialise
 from tests.conftest import NOW
+from tests.faults.console import pmem
 from tests.git import world
 from tests.git.branches import ROOT, git, ok
 from tests.messages import all_messages
@@ -178,18 +179,30 @@ def test_without_the_driver_each_message_counts_once_too(before: int, one: int, 
         must_count_once(base, ours, sorted(held.union(ours)))
 
 
-def test_git_merges_a_conversation_that_two_branches_went_on_with() -> None:
+def codes() -> list[tuple[str, str]]:
+    found = pmem("check", "records", "--json").data["records"]["findings"]
+    return [(finding["code"], finding["severity"]) for finding in found]
+
+
+@pytest.mark.parametrize(("recent", "before", "each"), [(20, 19, 6), (4, 4, 3)])
+def test_git_merges_a_conversation_that_two_branches_went_on_with_and_check_tells_what_is_twice(
+    recent: int, before: int, each: int
+) -> None:
     with world.tamed():
         world.begin()
         folder = os.path.abspath(ROOT)
         project(folder, 0).start_conversation("Modules")
-        usual = {"max_recent_messages": 20, "chunk_size": 10, "max_chunks": 8}
-        texts = said(folder, "base", 19, 0, **usual)
+        usual = {"max_recent_messages": recent, "chunk_size": recent // 2, "max_chunks": 8}
+        texts = said(folder, "base", before, 0, **usual)
         world.commit("base")
         for branch, hour in (("one", 1), ("two", 2)):
             ok("checkout", "--quiet", "-b", branch, "main")
-            texts += said(folder, branch, 6, hour, **usual)
+            texts += said(folder, branch, each, hour, **usual)
             world.commit(branch)
         assert git("merge", "--no-edit", "one").code == 0
         must_count_once(folder, texts, texts)
-        assert project(folder, 3).conversation_stats().usage.total_messages == 31
+        assert project(folder, 3).conversation_stats().usage.total_messages == len(texts)
+        assert codes() == [("twice", "warning")]
+        assert [pmem("check", "records", *words).code for words in ((), ("--strict",))] == [0, 1]
+        assert pmem("check", "setup", "--fix").code == 0
+        assert codes() == []

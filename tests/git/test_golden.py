@@ -2,7 +2,9 @@
 
 import os
 
-from tests.git.test_manners import ROOT, begin, git, ok
+from tests.git.branches import ROOT
+from tests.git.branches import ok as git
+from tests.git.test_manners import begin, ok
 
 
 def questions() -> list[str]:

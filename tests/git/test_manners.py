@@ -2,16 +2,14 @@
 
 import json
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.faults.console import bytes_of, pmem
+from tests.git.branches import ROOT
+from tests.git.branches import ok as git
 
-_WHO = ("-c", "user.name=Kim", "-c", "user.email=kim@example.org")
-ROOT = ".project-memory"
 TRANSCRIPT = b"".join(
     json.dumps(
         {
@@ -48,14 +46,6 @@ READING = (
     ("config", "get", "chunk_size"),
     ("export", "arrays", "-"),
 )
-
-
-def git(*arguments: str, cwd: str | Path = ".") -> str:
-    done = subprocess.run(
-        ["git", *_WHO, *arguments], cwd=cwd, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, (arguments, done.stdout, done.stderr)
-    return done.stdout
 
 
 def ok(*arguments: str, stdin: bytes = b"") -> bytes:
@@ -154,24 +144,6 @@ def test_the_same_transcript_in_two_clones_is_the_same_files(tmp_path: Path) -> 
     assert len(trees[0]) >= 5
 
 
-def test_a_transcript_grown_in_both_clones_merges(tmp_path: Path) -> None:
-    lines = TRANSCRIPT.splitlines(keepends=True)
-    git("init", "--quiet", "--initial-branch=main")
-    ok("init", "--track-conversations")
-    ok("import", "messages", "-", stdin=b"".join(lines[:30]))
-    git("add", "--all")
-    git("commit", "--quiet", "--message", "memory")
-    for place in (tmp_path / "ada", tmp_path / "bo"):
-        git("clone", "--quiet", str(tmp_path / "work"), str(place))
-        os.chdir(place)
-        ok("import", "messages", "-", stdin=TRANSCRIPT)
-        git("add", "--all")
-        git("commit", "--quiet", "--message", place.name)
-    git("pull", "--quiet", "--no-rebase", "--no-edit", str(tmp_path / "ada"), "main")
-    assert b" ok\n" in ok("check", "records")
-    assert b"45 unchanged" in ok("import", "messages", "-", stdin=TRANSCRIPT)
-
-
 def test_the_same_state_gives_the_same_bytes(tmp_path: Path) -> None:
     identifier = begin("--track-conversations")
     before = bytes_of(ROOT)
@@ -210,15 +182,6 @@ def test_init_writes_what_git_needs_and_keeps_local_edits() -> None:
     ok("init", "--name", "Phoenix")
     assert b"# ours" in bytes_of(ROOT)["config.toml"]
     assert b"Phoenix" in bytes_of(ROOT)["config.toml"]
-
-
-def test_init_again_brings_back_what_is_missing() -> None:
-    begin()
-    shutil.rmtree(f"{ROOT}/episodic-memory", ignore_errors=True)
-    os.unlink(f"{ROOT}/.gitignore")
-    os.unlink(f"{ROOT}/README.md")
-    ok("init")
-    assert git("status", "--porcelain") == ""
 
 
 def test_a_temporary_file_is_never_offered_to_git() -> None:

@@ -16,7 +16,7 @@ from pmem.storage.files import durable
 from pmem.storage.git.merge_stages import MergeState
 from tests.core.threeway.sides import Json, keeps_all
 from tests.faults.console import Done, bytes_of, pmem
-from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of, read
+from tests.git.branches import ROOT, WAYS, begin, branches, data, git, ok, path_of, read
 from tests.git.test_merging import (
     BASE,
     OURS,
@@ -30,7 +30,6 @@ from tests.git.test_merging import (
 from tests.git.unfinished import (
     MARKED,
     STYLES,
-    WAYS,
     begin_without_driver,
     findings,
     finish,

@@ -518,14 +518,6 @@ def test_following_the_advice_on_a_file_that_is_gone_ends_it(repository: None) -
     assert kinds() == []
 
 
-def test_a_plain_memory_without_a_source_stops_no_strict_review(repository: None) -> None:
-    added("Somebody said so")
-    (found,) = items()
-    assert (found["kind"], found["waits"]) == ("unsourced", False)
-    assert "--cite FILE:LINES" in found["advice"]
-    assert pmem("review", "--strict").code == 0
-
-
 @pytest.mark.parametrize("way", ["git mv", "mv", "add -N"])
 def test_a_file_that_only_moved_in_the_work_tree_calls_no_rule(way: str, repository: None) -> None:
     added("No floats", "--type", "constraint", "--for", "src/", "--for", "lib/")

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pmem.errors import Locked, NotFound, Refused
-from pmem.operations import table
+from pmem.errors import Locked, NotFound
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.values.fields import SetupRequest
 from pmem.values.records import STORES
 from pmem.vcs import gitsetup
-from tests.asking import ask
 from tests.faults.console import pmem
 from tests.git.branches import BIN, ROOT, begin, branches, data, git, ok
 from tests.git.test_merging import BASE, OURS, PATH
@@ -133,15 +130,6 @@ def test_a_configuration_that_another_git_holds_is_left_alone() -> None:
     Path(".git/config.lock").touch()
     with pytest.raises(Locked, match="refused to change"):
         gitsetup.install(opened())
-
-
-def test_a_read_only_workspace_can_only_look() -> None:
-    begin()
-    closed = Workspace(os.path.abspath(ROOT), environment=os.environ, read_only=True)
-    assert ask(closed, table.SETUP_GIT, SetupRequest(check=True)).ok
-    for request in (SetupRequest(), SetupRequest(remove=True)):
-        with pytest.raises(Refused):
-            ask(closed, table.SETUP_GIT, request)
 
 
 def test_the_projects_own_hooks_and_helpers_do_not_run() -> None:

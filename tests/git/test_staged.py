@@ -129,13 +129,6 @@ def test_taking_out_what_is_wrong_stops_nobody(repository: None) -> None:
     assert codes() == []
 
 
-def test_older_troubles_elsewhere_do_not_stop_a_commit(repository: None) -> None:
-    write(path_of(STORE, THIRD), b"{")
-    ok("commit", "--quiet", "--message", "damaged")
-    write(PATH, data(OURS))
-    assert (codes(), pmem("check", "records").code) == ([], 1)
-
-
 def test_a_circle_is_told_when_the_commit_closes_it(repository: None) -> None:
     gone = {"event": "MERGE", "at": BASE["created_at"], "actor": "ada"}
     first, second = (
@@ -207,13 +200,6 @@ def test_outside_of_git_it_is_one_sentence(root: str) -> None:
     assert done.err.startswith(f"pmem: {root} is in no git work tree\n")
 
 
-def test_without_git_it_is_one_sentence(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    done = staged()
-    assert done.code == 3
-    assert done.err.startswith("pmem: git cannot be run")
-
-
 # A merge under way
 
 
@@ -248,13 +234,6 @@ def test_a_side_that_is_taken_whole_is_told(taken: str, way: str) -> None:
     ok("add", "--all")
     assert codes() == ["dropped"]
     assert pmem("check", "records").code == 0  # nothing in the file itself gives it away
-
-
-def test_a_merge_that_keeps_both_is_well() -> None:
-    begin()
-    two(OURS, THEIRS)
-    ok("merge", "--quiet", "--no-commit", "theirs")
-    assert codes() == []
 
 
 def test_a_side_that_cannot_be_read_may_be_left() -> None:

@@ -10,7 +10,9 @@ import pytest
 from pmem import Project
 from pmem.search.threads import Delta
 from tests.faults.console import pmem
-from tests.git.test_manners import ROOT, git, ok
+from tests.git.branches import ROOT
+from tests.git.branches import ok as git
+from tests.git.test_manners import ok
 
 
 @pytest.fixture
@@ -76,20 +78,6 @@ def test_each_change_is_told_once_also_when_a_pull_brings_older_ones(
     assert sorted(told(memory_of(ada), "review")) == sorted(own + pulled)
     assert told(memory_of(ada), "review") == []
     assert git("status", "--porcelain", cwd=bo) == ""
-
-
-def test_the_newest_is_told_first_and_the_rest_by_later_reads(clones: tuple[Path, Path]) -> None:
-    ada, bo = clones
-    memory_of(bo).delta("review")
-    for number in range(5):
-        memory_of(ada).add(f"Ada opens table {number}", force=True)
-    commit(ada)
-    pull(bo, ada)
-    first, second = reads(memory_of(bo), "review")
-    assert [len(found.changes) for found in (first, second)] == [3, 2]
-    assert first.lines[0] == "Memory updates since rev 1 (the newest 3 of 5):"
-    assert second.lines[0] == "Memory updates since rev 2:"
-    assert [change.content[-1] for change in (*first.changes, *second.changes)] == list("43210")
 
 
 def test_two_threads_of_a_clone_hear_of_a_pull_each_for_itself(clones: tuple[Path, Path]) -> None:

@@ -172,20 +172,6 @@ def test_what_only_this_clone_changed_is_taken_back_after_a_merge(
     }
 
 
-def test_what_the_other_branch_removed_does_not_come_back_where_this_one_superseded_it(
-    begun: tuple[Path, Path, str],
-) -> None:
-    first, second, memory = begun
-    os.chdir(first)
-    Project(ROOT).supersede(memory, "We use PostgreSQL")
-    os.chdir(second)
-    Project(ROOT).remove(memory)
-    project = _merge_second(first, second)
-    with pytest.raises(BuiltOn, match="another branch changed"):
-        project.undo()
-    assert [one.content for one in project.list().items] == ["We use PostgreSQL"]
-
-
 def _links(project: Project, memory: str) -> list[str]:
     (found,) = [one for one in project.list().items if one.id == memory]
     return [link.target for link in found.relationships]
@@ -208,44 +194,38 @@ def test_what_was_taken_away_again_comes_back_after_a_merge_one_command_at_a_tim
     assert _links(project, memory) == []
 
 
-@pytest.mark.parametrize("first_tags", [True, False])
-def test_tags_that_both_added_are_left_alone(
-    begun: tuple[Path, Path, str], first_tags: bool
+BUILT_ON: Final[dict[str, Any]] = {
+    "superseded here, removed there": (
+        lambda project, memory: project.supersede(memory, "We use PostgreSQL"),
+        lambda project, memory: project.remove(memory),
+    ),
+    "tags that both added": (
+        lambda project, memory: project.edit(memory, add_tags=("ours",)),
+        lambda project, memory: project.edit(memory, add_tags=("theirs",)),
+    ),
+    "pinned by both": (lambda project, memory: project.pin(memory),) * 2,
+    "removed here, reworded there": (
+        lambda project, memory: project.remove(memory),
+        lambda project, memory: project.edit(memory, "We use PostgreSQL"),
+    ),
+}
+
+
+@pytest.mark.parametrize("is_ours_first", [True, False])
+@pytest.mark.parametrize("case", BUILT_ON)
+def test_what_another_clone_changed_as_well_is_left_as_the_merge_made_it(
+    begun: tuple[Path, Path, str], case: str, is_ours_first: bool
 ) -> None:
-    """Also where the other clone's came earlier than ours and stand before them in the history."""
     first, second, memory = begun
-    turns = [(first, "ours"), (second, "theirs")]
-    for folder, tag in turns if first_tags else turns[::-1]:
+    turns = list(zip((first, second), BUILT_ON[case], strict=True))
+    for folder, deed in turns if is_ours_first else turns[::-1]:
         os.chdir(folder)
-        Project(ROOT).edit(memory, add_tags=(tag,))
+        deed(Project(ROOT), memory)
     project = _merge_second(first, second)
+    before = world.records()
     with pytest.raises(BuiltOn):
         project.undo()
-    assert project.list().items[0].tags == ("db", "ours", "theirs")
-
-
-def test_what_another_clone_pinned_as_well_stays_pinned(begun: tuple[Path, Path, str]) -> None:
-    first, second, memory = begun
-    Project(ROOT).pin(memory)
-    os.chdir(first)
-    Project(ROOT).pin(memory)
-    project = _merge_second(first, second)
-    with pytest.raises(BuiltOn):
-        project.undo()
-    assert project.list().items[0].pinned
-
-
-def test_a_removal_that_another_clone_overruled_is_not_taken_back(
-    begun: tuple[Path, Path, str],
-) -> None:
-    first, second, memory = begun
-    Project(ROOT).edit(memory, "We use PostgreSQL")
-    os.chdir(first)
-    Project(ROOT).remove(memory)
-    project = _merge_second(first, second)
-    with pytest.raises(BuiltOn):
-        project.undo()
-    assert project.list().items[0].content == "We use PostgreSQL"
+    assert world.records() == before
 
 
 @pytest.mark.parametrize("words", [("edit", "{}", "Bo owns the winch"), ("add", "Sails are red")])

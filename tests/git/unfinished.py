@@ -12,33 +12,8 @@ from pmem.core.threeway.record import merged
 from pmem.core.threeway.shapes import SHAPES, Rule
 from tests.core.threeway.sides import Dice, Json, changed, mentions, record, sides
 from tests.faults.console import pmem
-from tests.git.branches import ROOT, begin, branches, data, git, ok, path_of
+from tests.git.branches import ROOT, WAYS, begin, branches, data, git, ok, path_of
 
-Commands = tuple[tuple[str, ...], ...]
-CONTINUE: Final[Commands] = (("commit", "--no-edit"),)
-WAYS: Final[dict[str, tuple[str, Commands, Commands]]] = {
-    "merge": ("ours", (("merge", "--no-edit", "theirs"),), CONTINUE),
-    "merge the other way": ("theirs", (("merge", "--no-edit", "ours"),), CONTINUE),
-    "rebase": ("ours", (("rebase", "theirs"),), (("rebase", "--continue"),)),
-    "cherry-pick": ("ours", (("cherry-pick", "theirs"),), (("cherry-pick", "--continue"),)),
-    "revert": ("chain", (("revert", "--no-edit", "HEAD~1"),), (("revert", "--continue"),)),
-    "squash": (
-        "ours",
-        (("merge", "--squash", "theirs"),),
-        (("commit", "--allow-empty", "--message", "squashed"),),
-    ),
-    "stash pop": (
-        "theirs",
-        (
-            ("reset", "--soft", "base"),
-            ("stash",),
-            ("checkout", "--force", "--detach", "ours"),
-            ("stash", "pop"),
-        ),
-        (("commit", "--allow-empty", "--message", "popped"), ("stash", "drop")),
-    ),
-}
-"""Where each begins, what it does, and what goes on after a repair."""
 MARKED: Final = ("merge", "squash", "cherry-pick")
 """Ways after which the markers may be committed by somebody who does not look."""
 STYLES: Final = ("merge", "diff3", "zdiff3")
@@ -157,9 +132,7 @@ def values(fate: Fate) -> list[Json]:
     return [side for side in (fate.ours, fate.theirs) if side is not None]
 
 
-def outcome(
-    way: str, seed: int, *, marked: bool = False, gone: bool = False, renames: bool = False
-) -> Counter[str]:
+def outcome(way: str, seed: int, *, marked: bool = False, renames: bool = False) -> Counter[str]:
     """Bring two branches together without the driver, repair, go on, and count."""
     fates = drawn(seed, renames=renames)
     bring_together(way, fates, STYLES[seed % 3])
@@ -168,10 +141,8 @@ def outcome(
         ok("add", "--all", ROOT)
         git("commit", "--quiet", "--no-edit", "--message", "unseen")
         open_ = {path for path in open_ if b"<<<<<<< " in Path(path).read_bytes()}
-    if gone:
-        ok("branch", "--quiet", "-D", "ours", "theirs")
     codes = ("markers",) if marked else ("unmerged",)
-    found = Counter(operations=1, conflicts=len(open_), seen=len(open_ & findings(*codes)))
+    found = Counter(conflicts=len(open_), seen=len(open_ & findings(*codes)))
     found["false alarms"] = len(findings(*codes) - open_)
     done = pmem("resolve", "--json")
     repaired = {os.path.relpath(each["path"]) for each in done.data["repaired"]}
@@ -200,7 +171,6 @@ def _counted(fates: list[Fate], open_: set[str], *, exact: bool) -> Counter[str]
         elif kind == "clean" or not exact:
             found[f"{kind}, lost events"] += _lost_events(fate, here)
             found[f"{kind}, lost values"] += _lost_values(fate, here)
-            found[f"{kind}, not as the driver merges"] += here != fate.wanted
         else:
             found["wrong"] += Path(fate.path).read_bytes() != data(fate.wanted)
     return found

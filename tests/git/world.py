@@ -92,10 +92,6 @@ def _add(world: World, project: Project) -> None:
     project.add(world.text(), kind, tags=tags, force=True)
 
 
-def _reword(world: World, project: Project) -> None:
-    project.edit(world.memory(project), world.text())
-
-
 def _change(world: World, project: Project) -> None:
     fields: dict[str, Any] = world.dice.choice(
         (
@@ -115,22 +111,6 @@ def _tag(world: World, project: Project) -> None:
     project.edit(reference, tags=tuple(sorted(tags)))
 
 
-def _remove(world: World, project: Project) -> None:
-    project.remove(world.memory(project))
-
-
-def _restore(world: World, project: Project) -> None:
-    project.restore(world.memory(project))
-
-
-def _purge(world: World, project: Project) -> None:
-    project.purge(world.memory(project), force=True)
-
-
-def _pin(world: World, project: Project) -> None:
-    project.pin(world.memory(project), pinned=world.dice.random() < 0.7)
-
-
 def _link(world: World, project: Project) -> None:
     start, end = world.memory(project), world.memory(project)
     strength = round(world.dice.random(), 2)
@@ -143,18 +123,6 @@ def _unlink(world: World, project: Project) -> None:
     project.unlink(chosen.id, world.dice.choice(chosen.relationships).target)
 
 
-def _supersede(world: World, project: Project) -> None:
-    project.supersede(world.memory(project), world.text())
-
-
-def _say(world: World, project: Project) -> None:
-    project.add_message(world.dice.choice(("user", "assistant")), world.text())
-
-
-def _note(world: World, project: Project) -> None:
-    project.add_episode(world.text(), title=world.text())
-
-
 def _unknown(world: World, project: Project) -> None:
     """Write by hand what only a later version of pmem knows."""
     path = Path(ROOT, "long-term-memory", f"{world.memory(project)}.json")
@@ -163,18 +131,22 @@ def _unknown(world: World, project: Project) -> None:
     path.write_bytes(rawjson.dump(record))
 
 
-DEEDS: Final[dict[str, Callable[[World, Project], None]]] = {
+DEEDS: Final[dict[str, Callable[[World, Project], object]]] = {
     "add": _add,
     "change": _change,
     "link": _link,
-    "note": _note,
-    "pin": _pin,
-    "purge": _purge,
-    "remove": _remove,
-    "restore": _restore,
-    "reword": _reword,
-    "say": _say,
-    "supersede": _supersede,
+    "note": lambda world, project: project.add_episode(world.text(), title=world.text()),
+    "pin": lambda world, project: project.pin(
+        world.memory(project), pinned=world.dice.random() < 0.7
+    ),
+    "purge": lambda world, project: project.purge(world.memory(project), force=True),
+    "remove": lambda world, project: project.remove(world.memory(project)),
+    "restore": lambda world, project: project.restore(world.memory(project)),
+    "reword": lambda world, project: project.edit(world.memory(project), world.text()),
+    "say": lambda world, project: project.add_message(
+        world.dice.choice(("user", "assistant")), world.text()
+    ),
+    "supersede": lambda world, project: project.supersede(world.memory(project), world.text()),
     "tag": _tag,
     "unknown": _unknown,
     "unlink": _unlink,
@@ -211,7 +183,7 @@ def fill(world: World, memories: int) -> None:
         project.add_episode(world.text(), title=world.text())
     for _ in range(3):
         with world.project() as project:
-            _say(world, project)
+            DEEDS["say"](world, project)
     commit("base")
 
 

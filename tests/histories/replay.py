@@ -107,7 +107,7 @@ def _remember(
             content=memory.text,
             type=memory.type,
             cite=() if cited is None else (cited,),
-            places=memory.places,
+            places=tuple(memory.places),
             force=True,
         )
         ids[name] = ask(opened(), table.ADD, request).memory.id

@@ -1,14 +1,16 @@
 """What a history is made of: files, edits, what is remembered, and what a reader says."""
 
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import NamedTuple
 
 from pmem.values.records import MemoryType
+from tests.git.branches import ok
 
 Files = dict[str, str]
 """A project's files by name."""
-Edit = Callable[[Files], None]
 Place = tuple[str, int, int]
 """A file, and the first and the last line in it."""
 
@@ -34,11 +36,11 @@ class Remembered(NamedTuple):
     begin: str = ""
     end: str = ""
     symbol: str = ""
-    places: tuple[str, ...] = ()
+    places: Sequence[str] = ()
 
 
 class Step(NamedTuple):
-    """One edit of a history, and what a reader of it says.
+    """One edit of a history as git tells it, and what a reader of it says.
 
     `hits` are the memories whose basis it changes, so that somebody has to look at them; `rules`
     are those that somebody who makes this edit should have in mind.
@@ -46,9 +48,9 @@ class Step(NamedTuple):
 
     title: str
     change: Change
-    edit: Edit
-    hits: frozenset[str] = frozenset()
-    rules: frozenset[str] = frozenset()
+    diff: bytes
+    hits: frozenset[str]
+    rules: frozenset[str]
 
 
 class State(NamedTuple):
@@ -59,15 +61,31 @@ class State(NamedTuple):
     after: Files
 
 
+def parse_steps(data: bytes) -> tuple[Step, ...]:
+    """Read steps: a line `### ` with a title, three of what it is, and its differences."""
+    found = []
+    for block in data.split(b"### ")[1:]:
+        title, change, hits, rules, diff = block.split(b"\n", 4)
+        said = [line.decode().partition(":")[2].split() for line in (change, hits, rules)]
+        sets = map(frozenset, said[1:])
+        found.append(Step(title.decode(), Change(said[0][0]), diff, *sets))
+    return tuple(found)
+
+
 def played(files: Mapping[str, str], steps: tuple[Step, ...]) -> Iterator[State]:
     """Yield a history state by state."""
     known = dict(files)
-    for step in steps:
-        after = dict(known)
-        step.edit(after)
-        assert after != known, step.title
-        yield State(step, known, after)
-        known = after
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            Path(folder, name).parent.mkdir(parents=True, exist_ok=True)
+            Path(folder, name).write_bytes(text.encode())
+        for step in steps:
+            ok("apply", "-p0", "--whitespace=nowarn", "-", stdin=step.diff, cwd=folder)
+            paths = (path for path in sorted(Path(folder).rglob("*")) if path.is_file())
+            after = {str(it.relative_to(folder)): it.read_bytes().decode() for it in paths}
+            assert after != known, step.title
+            yield State(step, known, after)
+            known = after
 
 
 def place_of(files: Mapping[str, str], memory: Remembered) -> Place | None:
@@ -80,76 +98,3 @@ def place_of(files: Mapping[str, str], memory: Remembered) -> Place | None:
         if last is not None:
             return name, first[0], last
     return None
-
-
-def replace(name: str, *pairs: tuple[str, str]) -> Edit:
-    """Return an edit that replaces texts, each of which stands once in a file."""
-
-    def edit(files: Files) -> None:
-        for old, new in pairs:
-            assert files[name].count(old) == 1, (name, old)
-            files[name] = files[name].replace(old, new)
-
-    return edit
-
-
-def lines(name: str, change: Callable[[str], str]) -> Edit:
-    """Return an edit that changes each line of a file."""
-
-    def edit(files: Files) -> None:
-        files[name] = "".join(f"{change(line)}\n" for line in files[name].splitlines())
-
-    return edit
-
-
-def remove(name: str) -> Edit:
-    """Return an edit that takes a file away."""
-
-    def edit(files: Files) -> None:
-        del files[name]
-
-    return edit
-
-
-def rename(name: str, new: str) -> Edit:
-    """Return an edit that gives a file another name."""
-
-    def edit(files: Files) -> None:
-        files[new] = files.pop(name)
-
-    return edit
-
-
-def move(name: str, text: str, to: str, before: str = "") -> Edit:
-    """Return an edit that takes a text out of a file and puts it before another, or at an end."""
-
-    def edit(files: Files) -> None:
-        assert files[name].count(text) == 1, (name, text)
-        files[name] = files[name].replace(text, "")
-        there = files.get(to, "")
-        if before:
-            assert there.count(before) == 1, (to, before)
-            files[to] = there.replace(before, text + before)
-        else:
-            files[to] = there + text
-
-    return edit
-
-
-def append(name: str, text: str) -> Edit:
-    """Return an edit that puts a text at the end of a file, or makes the file."""
-
-    def edit(files: Files) -> None:
-        files[name] = files.get(name, "") + text
-
-    return edit
-
-
-def together(*edits: Edit) -> Edit:
-    """Return several edits as one."""
-
-    def edit(files: Files) -> None:
-        for one in edits:
-            one(files)
-
-    return edit

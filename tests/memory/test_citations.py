@@ -1,6 +1,5 @@
 """What may be cited, how citations change, and where stale ones show."""
 
-import json
 import os
 import shutil
 import socket
@@ -24,8 +23,8 @@ from pmem.storage.git import project_files as reading
 from pmem.storage.git.project_files import MOST_BYTES, Sources, Unreadable, blob_of
 from pmem.values.records import Citation, EventKind, Memory
 from tests.asking import ask
-from tests.cli.shell import installed, pmem
-from tests.git.branches import begin, git, ok
+from tests.cli.shell import pmem
+from tests.git.branches import begin, ok
 
 CODE = [f"def step_{n:02d}(): return 'queue step {n:02d}'" for n in range(1, 31)]
 TEXT = "".join(f"{line}\n" for line in CODE)
@@ -180,14 +179,6 @@ def test_editing_adds_renews_and_removes_citations(project: Project) -> None:
     assert [event.event for event in events] == [EventKind.ADD, *[EventKind.UPDATE] * 3]
 
 
-def test_the_past_of_citations_is_told_by_the_history(project: Project) -> None:
-    memory = cited(project, "src/queue.py:1")
-    project.edit(memory.id, cite=("src/queue.py:2",))
-    then = project.at(memory.created_at).show(memory.id)
-    assert isinstance(then, Memory)
-    assert then == msgspec.structs.replace(memory, history=memory.history)
-
-
 def test_what_replaces_a_memory_cites_what_it_is_given(project: Project) -> None:
     memory = cited(project, "src/queue.py:1")
     done = project.supersede(memory.id, "The queue has forty steps", cite=("src/queue.py:2",))
@@ -195,29 +186,6 @@ def test_what_replaces_a_memory_cites_what_it_is_given(project: Project) -> None
     assert [one.place for one in done.superseded.citations] == ["src/queue.py:1"]
     last = project.supersede(done.memory.id, "The queue has fifty steps").memory
     assert last.citations == ()
-
-
-def test_duplicates_that_merge_keep_the_citations_of_both(project: Project) -> None:
-    Path("notes.md").write_text("notes\n")
-    one = project.add("The queue retries three times", cite=("src/queue.py:1",)).memory
-    project.add("The queue retries three times", cite=("src/queue.py:1", "notes.md"), force=True)
-    project.consolidate()
-    kept = project.show(one.id)
-    assert isinstance(kept, Memory)
-    assert [cited.place for cited in kept.citations] == ["src/queue.py:1", "notes.md"]
-
-
-def test_arrays_carry_citations(project: Project) -> None:
-    memory = cited(project, "src/queue.py:1")
-    plain = project.add("Without").memory
-    files = project.export_arrays()
-    assert files["long-term-memory.json"].count(b'"citations"') == 1
-    Path("arrays").mkdir()
-    for name, data in files.items():
-        Path("arrays", name).write_bytes(data)
-    other = Project("other-memory", actor="bob")
-    other.import_arrays("arrays")
-    assert [other.show(memory.id), other.show(plain.id)] == [memory, plain]
 
 
 def test_only_memories_that_hold_are_verified_unless_they_are_named(project: Project) -> None:
@@ -415,15 +383,6 @@ def test_impossible_lines_are_changed_ones(project: Project, fields: dict[str, A
     assert verified(project) == [("src/queue.py", "changed")]
 
 
-@pytest.mark.parametrize("citation", [{"file": 1}, {"file": "a"}, {"digest": "00"}, "a.py", None])
-def test_what_is_no_citation_is_a_damaged_record(project: Project, citation: Any) -> None:
-    memory = cited(project, "src/queue.py:1")
-    path = Path(f".project-memory/long-term-memory/{memory.id}.json")
-    path.write_text(json.dumps({**json.loads(path.read_text()), "citations": [citation]}))
-    done = pmem("check", "citations")
-    assert (done.code, "left out" in done.said) == (0, True)
-
-
 def test_a_context_and_a_search_mark_what_does_not_hold(project: Project) -> None:
     project.add("Steps are numbered", cite=("src/queue.py:1-2", "src/queue.py:5"))
     project.add("Nothing is cited here")
@@ -439,17 +398,6 @@ def test_a_context_and_a_search_mark_what_does_not_hold(project: Project) -> Non
     assert built.retrieval_results[0].stale == hit.stale
     os.rename("src/queue.py", "src/other.py")
     assert "(stale: src/queue.py:1-2 gone, src/queue.py:5 gone)" in project.build_context().text
-
-
-def test_the_marks_are_within_the_budget(project: Project) -> None:
-    for number in range(30):
-        project.add(f"Fact {number} of the queue", cite=(f"src/queue.py:{number + 1}",), force=True)
-    Path("src/queue.py").unlink()
-    for budget in range(30, 400, 10):
-        built = project.build_context("queue", budget=budget)
-        assert project.workspace.count(built.text) <= budget
-        shown = [item for part in built.sections for item in part.items]
-        assert all(item.stale for item in shown)
 
 
 def test_the_past_is_not_compared_with_the_files_of_today(project: Project) -> None:
@@ -536,13 +484,6 @@ def test_the_top_of_a_project_is_that_of_its_repository() -> None:
     assert Sources(os.path.abspath("top/inner/.project-memory"), {}).top.endswith("top/inner")
 
 
-def test_without_git_nothing_is_known_of_commits(project: Project) -> None:
-    assert project.workspace.sources.head() is None
-    with pytest.raises(Unreadable) as missing:
-        project.workspace.sources.read("missing")
-    assert missing.value.is_missing
-
-
 def test_verify_answers_with_its_exit_code(project: Project) -> None:
     assert pmem("check", "citations").code == 0
     cited(project, "src/queue.py:10")
@@ -566,34 +507,6 @@ def test_a_citation_is_one_line_whatever_its_file_is_called(project: Project) ->
     assert summary == "citations  2 changed"
     assert cited[0] == ""
     assert len(cited) == 3
-
-
-def test_a_batch_line_that_cites_wrongly_adds_nothing(project: Project) -> None:
-    lines = b'{"content": "One", "cite": ["src/queue.py:1"]}\n{"content": "Two", "cite": ["no"]}\n'
-    assert pmem("add", "--batch", "-", stdin=lines).code == 3
-    assert project.list().total == 0
-    assert pmem("add", "--batch", "-", stdin=lines.splitlines()[0]).code == 0
-    (memory,) = project.list().items
-    assert [one.place for one in memory.citations] == ["src/queue.py:1"]
-
-
-def test_two_branches_may_cite_different_files_and_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    begin(monkeypatch)
-    for name in ("one.py", "two.py", "three.py"):
-        Path(name).write_text(f"# {name}\n{TEXT}")
-    memory = cited(Project(actor="ada"), "three.py:1")
-    ok("add", "--all")
-    ok("commit", "--quiet", "--message", "Start")
-    for branch, place in (("one", "one.py:5"), ("two", "two.py::step_06")):
-        ok("checkout", "--quiet", "-b", branch, "main")
-        assert installed(["edit", memory.id, "--cite", place]).code == 0
-        ok("commit", "--quiet", "--all", "--message", branch)
-    merge = git("merge", "--quiet", "--no-edit", "one")
-    assert merge.code == 0, merge.said
-    now = Project(actor="ada").show(memory.id)
-    assert isinstance(now, Memory)
-    assert {one.place for one in now.citations} == {"one.py:5", "two.py::step_06", "three.py:1"}
-    assert pmem("check", "citations").code == 0
 
 
 @pytest.mark.parametrize("folder", [".", "src"])

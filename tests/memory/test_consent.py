@@ -22,7 +22,7 @@ from pmem.memory.requests import AddRequest
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import Proposal, Proposals, Queue
 from pmem.storage.local.state import FILE, LocalState
-from pmem.values.records import EventKind, Source
+from pmem.values.records import Source
 from tests.conftest import NOW
 
 DAY = timedelta(days=1)
@@ -141,16 +141,6 @@ def test_what_people_add_themselves_needs_nobodys_consent(root: str) -> None:
     assert opened(root).add("I live in Quuxville.").action == "added"
 
 
-@pytest.mark.row("S1.10.8")
-def test_an_agreed_memory_says_who_agreed_and_who_proposed(root: str) -> None:
-    (agreed,) = opened(root).approve(propose(root).id)
-    (event,) = opened(root).history(agreed.memory.id)
-    assert (event.event, event.actor, event.source) == (EventKind.ADD, "kim", "consent")
-    assert event.detail["consent"]["proposed_by"] == "planner"
-    assert opened(root).search("Quuxville").total == 1
-    assert opened(root).waiting().total == 0
-
-
 def test_a_rejected_value_is_gone_and_leaves_a_digest_in_the_audit(root: str) -> None:
     project = opened(root)
     project.reject(propose(root, user="mira", agent="planner").id)
@@ -161,16 +151,6 @@ def test_a_rejected_value_is_gone_and_leaves_a_digest_in_the_audit(root: str) ->
     assert traces(root, "quuxville") == []
     again = project.add("The user lives in Quuxville.", agent="planner", user="mira")
     assert again.action == "rejected"
-
-
-def test_an_edit_by_an_agent_waits_and_the_memory_stays(root: str) -> None:
-    memory = opened(root).add("The user lives in Graz.").memory
-    with pytest.raises(Withheld) as caught:
-        opened(root, "planner").edit(memory.id, "The user lives in Quuxville.")
-    assert opened(root).show(memory.id) == memory
-    (agreed,) = opened(root).approve(caught.value.held.id)
-    assert agreed.memory.content == "The user lives in Quuxville."
-    assert agreed.memory.history[-1].before["content"] == "The user lives in Graz."
 
 
 @pytest.mark.parametrize(
@@ -296,11 +276,6 @@ def test_what_waits_too_long_is_dropped_and_a_sweep_removes_it_from_the_disk(roo
     assert [row.event for row in later.audit()] == ["CONSENT_EXPIRED"]
 
 
-def test_one_batch_keeps_what_may_be_kept(root: str) -> None:
-    requests = [AddRequest(content="The user lives in Graz."), AddRequest(content="Tea is free.")]
-    assert [item.action for item in opened(root, "a").add_all(requests)] == ["queued", "added"]
-
-
 def test_a_proposal_that_is_applied_twice_is_one_memory(root: str) -> None:
     """A process may die between adding the memory and forgetting the proposal."""
     held = propose(root)
@@ -359,15 +334,6 @@ def test_what_is_proposed_again_keeps_its_place_and_counts_once_more(root: str) 
         ("The user lives in Graz.", 2),
         ("The user lives in Linz.", 1),
     ]
-
-
-def test_a_rejected_change_stands_in_the_audit_of_whom_it_concerned(root: str) -> None:
-    memory = opened(root).add("The user likes Graz.", user="mira").memory
-    with pytest.raises(Withheld) as caught:
-        opened(root, "planner").edit(memory.id, "The user lives in Quuxville.")
-    opened(root).reject(caught.value.held.id)
-    assert [row.event for row in opened(root).audit("mira")] == ["ADD", "CONSENT_REJECTED"]
-    assert [row.event for row in opened(root).audit("ben")] == []
 
 
 @pytest.mark.parametrize("damage", [b"{", b"{" * 600])

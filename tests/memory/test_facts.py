@@ -8,7 +8,7 @@ import pytest
 
 from pmem import Project
 from pmem.errors import Ambiguous, InvalidValue, NotFound
-from pmem.memory.facts import FactsRequest, Promotion, Stated
+from pmem.memory.facts import FactsRequest, Stated
 from pmem.values.ids import short
 from pmem.values.records import Fact, MemoryType, Message, Standing
 from tests.conftest import NOW
@@ -112,38 +112,7 @@ def test_facts_can_be_left_alone() -> None:
     assert remembered(made) == []
 
 
-def test_facts_are_told_of_when_others_move_into_a_chunk() -> None:
-    made = shy(max_recent_messages=3, chunk_size=3)
-    for number in range(3):
-        made.add_message("user", f"We must never log secret {number}.")
-    heard = made.add_message("user", LIKELY)
-    assert [fact.content for fact in heard.facts] == [PREFERRED]
-    assert len(made.transcript().chunks) == 1
-
-
 # Never twice
-
-
-@pytest.mark.parametrize(
-    "again",
-    [
-        LIKELY,
-        "i prefer TABS over spaces!",
-        "I prefer the tabs over spaces",
-    ],
-)
-def test_another_wording_of_the_same_is_not_noted_again(again: str) -> None:
-    made = shy()
-    made.add_message("user", LIKELY)
-    assert made.add_message("user", again).facts == ()
-    assert pending(made) == [PREFERRED]
-
-
-def test_a_message_that_says_it_twice_states_it_once() -> None:
-    made = shy()
-    assert (
-        len(made.add_message("user", f"{RULE} As I said: we must never log passwords!").facts) == 1
-    )
 
 
 def test_two_conversations_share_a_fact() -> None:
@@ -192,17 +161,6 @@ def test_a_memory_that_somebody_removed_is_not_brought_back_by_saying_it_again()
     made.start_conversation("Another")
     made.add_message("user", CERTAIN)
     assert remembered(made) == []
-
-
-def test_a_fact_is_pending_once_when_it_is_said_again_after_moving_into_a_chunk() -> None:
-    made = shy()
-    made.add_message("user", LIKELY)
-    chatter(made)
-    made.add_message("user", LIKELY)
-    assert pending(made) == [PREFERRED]
-    made.promote_facts(only(made).fact.id)
-    assert every(made) == [(PREFERRED, "promoted")]
-    assert made.conversation_stats().usage.pending_facts == 0
 
 
 # Edited transcripts
@@ -289,13 +247,6 @@ def contents(promotions: Any) -> list[str]:
     return [promotion.memory.content for promotion in promotions]
 
 
-def test_a_fact_named_twice_is_promoted_once() -> None:
-    made = shy()
-    (fact,) = made.add_message("user", LIKELY).facts
-    done: list[Promotion] = list(made.promote_facts(fact.id, short(fact.id), above=0.5))
-    assert [item.added for item in done] == [True]
-
-
 @pytest.mark.parametrize("above", [-0.1, 1.1, float("nan"), None])
 def test_a_confidence_must_be_a_share_where_no_fact_is_named(above: float | None) -> None:
     with pytest.raises(InvalidValue, match="between 0 and 1" if above else "no fact is named"):
@@ -339,23 +290,6 @@ def test_f105_what_does_not_say_whom_it_means_waits_for_somebody_who_names_it() 
     assert list(made.promote_facts(above=0.5)) == []
     assert pending(made) == ["they live in the tower"]
     assert contents(made.promote_facts(heard.facts[0].id)) == ["they live in the tower"]
-
-
-@pytest.mark.row("S1.10.1")
-@pytest.mark.parametrize(
-    ("speaker", "said", "field"),
-    [
-        ("Xio", "I live in Graz", "city"),
-        ("Xio", "I moved to Berlin", "city"),
-        ("Xio", "my birthday is 4 May", "birthday"),
-        ("Mira", "my name is Mira", "preferred_name"),
-    ],
-)
-def test_what_somebody_by_any_name_says_of_himself_waits_for_consent(
-    speaker: str, said: str, field: str
-) -> None:
-    heard = project().add_message("user", f"Remember that {said}.", speaker=speaker)
-    assert ([held.field for held in heard.held], list(heard.promoted)) == ([field], [])
 
 
 @pytest.mark.row("S1.13.7")
@@ -537,18 +471,3 @@ def test_a_correction_leaves_alone_what_was_settled_or_said_long_before() -> Non
         late.add_message("assistant", "I see.")
     late.add_message("user", "No, use 8082 instead.")
     assert len(pending(late)) == 2
-
-
-def test_only_people_correct() -> None:
-    made = project()
-    made.add_message("user", "I changed the port to 8081.")
-    made.add_message("assistant", "Sorry, I changed the port to 8082.")
-    assert len(pending(made)) == 2
-
-
-def test_a_correction_may_be_certain_enough_to_be_promoted() -> None:
-    made = project(promotion_threshold=0.6)
-    heard = made.add_message("user", "No, use 8082 instead.")
-    assert [item.memory.content for item in heard.promoted] == [
-        "The user asked to use 8082 instead"
-    ]

@@ -29,12 +29,6 @@ def test_each_type_has_the_importance_of_the_design(kind: str) -> None:
     assert (added.type, added.importance) == (kind, IMPORTANCE[kind])
 
 
-@pytest.mark.row("S2.4.1")
-def test_what_is_no_type_is_refused() -> None:
-    with pytest.raises(InvalidValue):
-        project().add("The harbour closes at nine.", type="rumour")
-
-
 @pytest.mark.row("S2.4.11")
 @pytest.mark.parametrize("importance", [-0.1, 1.1])
 def test_an_importance_beyond_its_bounds_is_refused(importance: float) -> None:

@@ -145,13 +145,6 @@ def test_an_update_and_a_contradiction_are_named_so(make: Make) -> None:
     assert [(third.id, "contradicts", 0.85)] == links(against)
 
 
-def test_what_is_about_another_subject_is_only_related(make: Make) -> None:
-    project = make()
-    project.add("It listens on port 8080", subject="shop")
-    other = project.add("It listens on port 9090", subject="archive").memory
-    assert ["related_to"] == [type_ for _, type_, _ in links(other)]
-
-
 def test_nothing_is_linked_to_what_concerns_another_user_or_app(make: Make) -> None:
     project = make()
     first = project.add("The ledger keeps its entries in PostgreSQL", user="mira").memory
@@ -189,32 +182,6 @@ def test_many_memories_of_others_do_not_hide_the_own(make: Make) -> None:
     )
     found = project.add("The ledger keeps its entries in MySQL", user="mira")
     assert [own.id] == [link.target for link in found.links]
-
-
-def test_what_has_left_or_does_not_hold_now_is_not_linked(make: Make) -> None:
-    project = make()
-    gone = project.add("The ledger keeps its entries in PostgreSQL").memory
-    project.remove(gone.id)
-    past = NOW - timedelta(days=2)
-    project.add(
-        "The ledger keeps its entries in Oracle", valid_from=past, valid_until=past.replace(hour=15)
-    )
-    project.add("The ledger keeps its entries in DB2", valid_from=NOW + timedelta(days=2))
-    assert not project.add("The ledger keeps its entries in MySQL").links
-
-
-def test_a_batch_links_among_itself_and_writes_only_what_is_new(make: Make) -> None:
-    project = make()
-    old = project.add("The ledger keeps its entries in PostgreSQL").memory
-    first, second = project.add_all(
-        [
-            AddRequest(content="The ledger keeps its entries in MySQL"),
-            AddRequest(content="The ledger keeps its entries in SQLite"),
-        ]
-    )
-    assert [old.id] == [link.target for link in first.links]
-    assert {old.id, first.memory.id} == {link.target for link in second.links}
-    assert old == project.show(old.id)
 
 
 @pytest.mark.row("S1.2.1")
@@ -265,16 +232,6 @@ def test_nothing_alike_means_that_nothing_is_compared(make: Make) -> None:
     project.add("Whales breathe air")
     with mock.patch("pmem.core.lifecycle.linking.close_to", side_effect=AssertionError):
         project.add("The printer is on the second floor")
-
-
-@pytest.mark.row("S1.13.5")
-def test_a_fact_that_is_promoted_is_linked_too(make: Make) -> None:
-    project = make()
-    old = project.add("The staging port is 8080").memory
-    project.start_conversation("Set-up")
-    say(project, "Remember that the staging port is 8443.")
-    (new,) = [item for item in project.list().items if item.id != old.id]
-    assert [(old.id, "updates")] == [(target, type_) for target, type_, _ in links(new)]
 
 
 def test_a_fact_that_a_memory_says_already_is_found_by_its_words(make: Make) -> None:

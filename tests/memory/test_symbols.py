@@ -439,23 +439,6 @@ def test_a_stranger_s_symbol_breaks_nothing(project: Project, symbol: str, state
     assert pmem("show", memory.id).code == 0
 
 
-def test_records_from_before_symbols_hold_as_they_did(project: Project) -> None:
-    memory = cited(project, "src/money.py:6-11", "src/money.ts")
-    old = tuple(msgspec.structs.replace(one, folded=None) for one in memory.citations)
-    workspace = project.workspace
-    with workspace.transaction():
-        kept = workspace.memories.get(memory.id)
-        workspace.memories.put(msgspec.structs.replace(kept, citations=old))
-    written = Path(f".project-memory/long-term-memory/{memory.id}.json").read_text()
-    assert '"symbol"' not in written
-    assert '"folded"' not in written
-    assert states(project) == {}
-    change("src/money.py", lambda text: f"# new\n{text}")
-    assert states(project) == {"src/money.py:6-11": "src/money.py:7-12"}
-    Path("src/money.ts").write_text(REFORMATTED["src/money.ts"])
-    assert states(project)["src/money.ts"] == "changed"
-
-
 def test_many_symbols_are_looked_for_by_one_question_to_git(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

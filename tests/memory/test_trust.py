@@ -122,12 +122,6 @@ def test_what_an_agent_did_is_recorded_by_its_name(root: str, ids: dict[str, str
     assert pmem("show", ids["high"], "--json").data["trust"] == "high"
 
 
-def test_nothing_is_written_for_people_that_was_not_before(root: str, ids: dict[str, str]) -> None:
-    assert b"agent" not in bytes_of(root)[f"long-term-memory/{ids['high']}.json"].replace(
-        b'"agent": null', b""
-    )
-
-
 def test_an_import_makes_no_procedure_until_a_person_does(root: str, ids: dict[str, str]) -> None:
     kept = Project(root).show(ids["low"])
     assert isinstance(kept, Memory)
@@ -272,18 +266,6 @@ def test_only_a_person_who_names_a_fact_agrees_to_it(
     (item,) = done.data["items"]
     shown = pmem("show", item["memory"]["id"], "--json").data
     assert (shown["type"], shown["trust"]) == ("constraint", trust)
-
-
-def test_a_promoted_transcript_is_worth_no_more_than_an_agents_own_words(root: str) -> None:
-    agent = {"PMEM_AGENT": "planner"}
-    own = pmem(
-        "add", "Nobody deploys at night.", "--type", "constraint", "--json", environment=agent
-    )
-    pending(root)
-    pmem("inbox", "accept", "--above", "0", environment=agent)
-    found = {item["id"]: item["trust"] for item in pmem("list", "--json").data["items"]}
-    assert len(found) == 2
-    assert {*found.values()} == {found[own.data["memory"]["id"]]} == {"medium"}
 
 
 def test_a_fact_that_the_settings_promote_is_nobodys_agreement(root: str) -> None:

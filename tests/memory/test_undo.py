@@ -264,14 +264,6 @@ def test_a_dry_run_changes_nothing(project: Project, root: str) -> None:
     assert (seen(root), commands(root)) == (before, known)
 
 
-def test_a_batch_is_one_command(project: Project, root: str) -> None:
-    project.add_all([AddRequest(content=f"Thing {n} of the plan") for n in range(3)])
-    assert len(seen(root)) == 3
-    (done,) = project.undo().items
-    assert len(done.changes) == 3
-    assert seen(root) == {}
-
-
 def test_a_log_that_is_lost_or_damaged_takes_nothing_back(project: Project, root: str) -> None:
     project.add("One thing")
     log = Path(root, "local", COMMANDS_FILE)

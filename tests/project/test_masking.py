@@ -7,7 +7,6 @@ from typing import Final
 
 import pytest
 
-from pmem import Project
 from tests.core.secrets import labelled
 from tests.faults.console import Done, pmem
 from tests.once import Once
@@ -131,25 +130,6 @@ def test_scan_names_every_place(leaky: str) -> None:
 def test_the_owner_still_sees_the_record_itself(leaky: str) -> None:
     identifier = pmem("list", "--json").data["items"][0]["id"]
     assert TOKEN in pmem("show", identifier).out.decode()
-
-
-def test_the_library_masks_as_the_commands_do(leaky: str) -> None:
-    memory = Project(leaky)
-    shown = [
-        " ".join(hit.text for hit in memory.search("deploy").hits),
-        memory.build_context("deploy", budget=2000).text,
-        memory.block(),
-        memory.apps.context("calendar").text,
-    ]
-    assert not any(TOKEN in text for text in shown)
-    assert all(MARK in text for text in shown)
-
-
-def test_a_masked_context_keeps_its_budget(leaky: str) -> None:
-    for budget in range(40, 400, 20):
-        built = Project(leaky).build_context("deploy", budget=budget)
-        assert built.tokens <= budget
-        assert TOKEN not in built.text
 
 
 def test_nothing_on_disk_changes(leaky: str) -> None:

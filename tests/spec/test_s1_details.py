@@ -27,7 +27,7 @@ from tests.core.extraction.scores import (
     labelled_messages,
 )
 from tests.docs.examples import blocks
-from tests.spec.test_s1_memory import opened
+from tests.spec.test_s1_memory import WISHES, opened
 
 REVIEWS = (
     "Ana reviews the plan of the billing service before the release.",
@@ -253,9 +253,6 @@ def test_12_no_block_of_a_prompt_has_a_procedure_that_it_does_not_name(root: str
     assert "lever" not in project.block()
     assert "Tea is green." in project.block()
     assert "lever" in pmem("-C", root, "list", "--block", "--category", "procedural").text
-
-
-WISHES = " ".join(f"Remember that room {n} has {n} tall windows." for n in range(2, 10))
 
 
 @pytest.mark.row("S1.13.4")

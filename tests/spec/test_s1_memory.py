@@ -135,16 +135,6 @@ def test_3_insights_come_from_upkeep_alone_and_only_where_there_is_one(root: str
     assert len(insight) <= 280
 
 
-def test_3_a_day_has_at_most_one_run_of_insights(root: str) -> None:
-    busy(root, 0, "Ledger")
-    opened(root).consolidate()
-    busy(root, 0.5, "Parser")
-    opened(root, 0.9).consolidate()
-    assert len(insights(root)) == 1
-    opened(root, 1.1).consolidate()
-    assert len(insights(root)) == 2
-
-
 @pytest.mark.row("S1.4.3", "S1.4.5")
 def test_4_upkeep_reduces_duplicates_and_is_bounded(
     root: str, monkeypatch: pytest.MonkeyPatch

@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.core.filters import Filter, rejected_by
-from pmem.core.queries import filter_of, line_of, parse
+from pmem.core.filters import Filter
+from pmem.core.queries import line_of, parse
 from pmem.errors import InvalidValue, Refused
 from pmem.project.setup import write_setting
 from pmem.values.defaults import grade, lowest
 from pmem.values.records import Memory, MemoryType, Scope
 from tests.conftest import NOW
 from tests.faults.console import added, pmem
+from tests.spec.test_s1_details import S1_ALLOWLISTS
 from tests.work import WITHIN, calls
 
 S1_REQUEST: dict[str, Any] = {
@@ -114,15 +115,6 @@ def test_s1_3_insights_are_few_short_and_not_made_where_somebody_waits(root: str
     assert insights(0.9) == made
     opened(1.1).consolidate()
     assert len(insights(1.1)) == 5
-
-
-S1_ALLOWLISTS = {
-    "supervisor": "profile goals preferences event activity relationships tasks",
-    "planner": "goals tasks projects",
-    "stylist": "preferences tone style",
-    "researcher": "knowledge interests history",
-    "executor": "tasks recent_activity constraints",
-}
 
 
 @pytest.mark.row("S1.5.3")
@@ -297,24 +289,6 @@ FILTERS: Mapping[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.row("S1.6.9")
-@pytest.mark.parametrize("name", FILTERS)
-def test_s1_6_1_the_storage_applies_every_filter(name: str) -> None:
-    scope = {"user": "mira", "agent": "planner", "run": "r1", "actor": "ada", "role": "assistant"}
-    times = dict.fromkeys(("created_at", "updated_at", "valid_from"), "2026-11-21T00:00:00Z")
-    value = {"id": "mwr00000-aaaaaaaa", "content": "x", "category": "tasks", "pinned": True}
-    memory = msgspec.convert(value | times | {"importance": 0.8, "scope": scope}, Memory)
-    passing, failing = FILTERS[name]
-
-    def judged(wanted: Any) -> str | None:
-        request = parse({"query": "x", "filters": {name: wanted}})
-        time_of = lambda text: datetime.fromisoformat(f"{text}T00:00:00+00:00")  # noqa: E731
-        return rejected_by(memory, filter_of(request, time_of))
-
-    assert judged(passing) is None
-    assert judged(failing) is not None
-
-
-@pytest.mark.row("S1.6.9")
 @pytest.mark.parametrize("read_only", [False, True])
 @pytest.mark.parametrize("name", FILTERS)
 def test_s1_6_1_a_query_is_filtered_where_it_is_stored(
@@ -331,17 +305,6 @@ def test_s1_6_1_a_query_is_filtered_where_it_is_stored(
     passing, failing = FILTERS[name]
     assert len(ask(asked, "wheel", filters={name: passing})) == 1
     assert ask(asked, "wheel", filters={name: failing}) == []
-
-
-def test_s1_6_1_the_index_leaves_out_what_lies_beyond(project: Project) -> None:
-    from pmem.core.policy import Reach
-
-    reach = Reach(who="planner", categories=frozenset({"tasks"}))
-    backend = project.workspace.backend
-    hidden = backend.searched(lambda pool: set(pool.within(reach).hidden()))
-    kept = backend.searched(lambda pool: set(pool.hidden()))
-    assert len(hidden) == 3
-    assert kept == set()
 
 
 _TOPICS = (

@@ -1,6 +1,5 @@
 """The inbox has what needs attention, and each of its commands settles it."""
 
-import json
 import os
 import shlex
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from pmem.report.page import head_figures
 from pmem.upkeep.inbox import Inbox, InboxRequest
 from pmem.values.records import Source
 from tests.asking import ask
-from tests.cli.shell import pmem
+from tests.cli.shell import data_of, pmem
 from tests.conftest import NOW
 from tests.storage.folders import contradict, opened
 
@@ -288,9 +287,9 @@ def test_who_looks_at_a_memory_vouches_for_it_and_an_agent_does_not(
     assert found(project).items == (item,)
     assert pmem("edit", item.short, "--reviewed").code == 0
     assert found(project).total == 0
-    again = json.loads(pmem("log", item.short, "--json").text)["data"]
+    again = data_of("log", item.short)
     assert pmem("edit", item.short, "--reviewed").code == 0
-    assert json.loads(pmem("log", item.short, "--json").text)["data"] == again
+    assert data_of("log", item.short) == again
 
 
 def test_nothing_of_the_inbox_is_kept(project: Project, root: str) -> None:

@@ -41,10 +41,9 @@ class OfflineRules:
     """Decides by rules: what says the same becomes one, else the least valuable memory goes."""
 
     def __init__(self, memories: Sequence[Memory]) -> None:
-        from pmem.core.lifecycle.merging import gathered, similar, texts_of  # slow, rarely needed
+        from pmem.core.lifecycle.merging import gathered, with_claims  # slow, rarely needed
 
-        known = similar(memories)
-        groups = gathered(known, texts_of(known))
+        groups = list(gathered(with_claims(memories)))
         self._same = [(g.survivor.id, other.id, why) for g in groups for other, why in g.others]
         self._near = _near_pairs(memories)
 
@@ -135,10 +134,9 @@ def _contained(claims: "tuple[Claim, Claim]") -> bool:
     lean, rich = sorted(claims, key=lambda claim: len(claim.content))
     few, many = set(lean.content), set(rich.content)
     enough = bool(lean.numbers and few) or len(few) >= _TELLING
-    same = sorted(lean.numbers) == sorted(rich.numbers) and _signs(lean) == _signs(rich)
+    lean_signs, rich_signs = (
+        [sign for sign in claim.signs if sign != "was" and not sign.startswith("past")]
+        for claim in (lean, rich)  # when something was is no difference here
+    )
+    same = sorted(lean.numbers) == sorted(rich.numbers) and lean_signs == rich_signs
     return enough and same and few <= many and len(many) - len(few) <= MOST_MORE
-
-
-def _signs(claim: "Claim") -> list[str]:
-    """Its negations and the like; when something was is no difference here."""
-    return [sign for sign in claim.signs if sign != "was" and not sign.startswith("past")]

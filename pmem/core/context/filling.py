@@ -16,7 +16,6 @@ from pmem.core.context.parts import (
     TITLES,
     UPDATE_MARK,
     Candidates,
-    Chosen,
     Counter,
     Exchange,
     Format,
@@ -153,7 +152,12 @@ class Filling:
         self._told: set[str] = set()
         self._repeated: set[str] = set()
         self.cut: set[str] = set()
-        self._exchange_of = _exchange_of(candidates)
+        self._exchange_of: dict[str, Exchange] = {
+            item.id: exchange
+            for exchange in candidates.exchanges
+            for bond in exchange
+            for item in bond
+        }
         self._cost = _Cost(0, budget + 1)
         self._receipt_of = partial(_receipt, answered=candidates.answered)
 
@@ -208,14 +212,14 @@ class Filling:
         reasons.update(self._candidates.unnamed)
         many = len({identifier.partition(UPDATE_MARK)[0] for identifier in self._taken})
         receipt = self._receipt_of(many, +reasons)
-        return write(self._chosen(self._sections(), receipt), self._format)
+        return self._written(self._sections(), receipt)
 
     def bill(self) -> tuple[Section, ...]:
         """Return the sections and what each costs by itself."""
         sections = self._sections()
         return tuple(
             Section(name, self._price.section(name, part), tuple(map(shown, sections[name])))
-            for name, part in parts_of(self._chosen(sections, ""))
+            for name, part in parts_of(sections, self._candidates.recent)
         )
 
     def omitted(self) -> Iterator[Omitted]:
@@ -277,17 +281,13 @@ class Filling:
             least += frame if is_first else 0
             seams += 1
         if name == "recent":
-            markers = self._markers_added(items)
+            places = [self._places[item.id] for item in items]
+            markers = markers_added(len(self._places), self._shown, places)
+            markers += not self._shown
             most += max(0, markers) * price.marker
             least += markers * price.least_marker if is_first else -len(items) * price.marker
             seams += abs(markers)
         return _Cost(least - seams * SEAM - price.shared(name, items), most)
-
-    def _markers_added(self, items: list[Item]) -> int:
-        """Return how many markers more there are with further recent messages."""
-        places = [self._places[item.id] for item in items]
-        more = markers_added(len(self._places), self._shown, places)
-        return more if self._shown else more + 1
 
     def _spent(self) -> int:
         """Count what was taken, behind the longest receipt that may come of it."""
@@ -321,12 +321,9 @@ class Filling:
             return sorted(items, key=lambda item: (item.heading, item.order))
         return sorted(items, key=lambda item: item.heading)
 
-    def _chosen(self, sections: dict[str, list[Item]], receipt: str) -> Chosen:
-        recent = self._candidates.recent
-        return Chosen(title=self._title, sections=sections, recent=recent, receipt=receipt)
-
     def _written(self, sections: dict[str, list[Item]], receipt: str) -> str:
-        return write(self._chosen(sections, receipt), self._format)
+        parts = parts_of(sections, self._candidates.recent)
+        return write(self._title, parts, receipt, self._format)
 
 
 def said(item: Item) -> str:
@@ -347,13 +344,6 @@ def _refused(candidates: Candidates) -> Iterator[Omitted]:
         yield Omitted(item.id, OVER_BUDGET)
     for item in chain(candidates.yours, candidates.yours_answering):
         yield Omitted(item.id, OVER_BUDGET, item.score, mine=True)
-
-
-def _exchange_of(candidates: Candidates) -> dict[str, Exchange]:
-    """Return the exchange of each recent message that may be shown."""
-    return {
-        item.id: exchange for exchange in candidates.exchanges for bond in exchange for item in bond
-    }
 
 
 def _receipt(shown: int, reasons: Mapping[str, int], *, answered: bool) -> str:

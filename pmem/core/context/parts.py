@@ -225,12 +225,3 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     asked: bool = True
     answered: bool = True
     mark: Callable[[Item], Item] = lambda item: item
-
-
-class Chosen(msgspec.Struct, kw_only=True):
-    """The items that go in, by section, each list in the order in which it is shown."""
-
-    title: str
-    sections: dict[str, list[Item]]
-    recent: Sequence[Item]
-    receipt: str

@@ -81,7 +81,7 @@ INFORMING: Final = frozenset((MemoryType.FACT, MemoryType.ENTITY, MemoryType.GOA
 class Logit(NamedTuple):
     """How much each part says about whether a task needs a memory: a logistic model.
 
-    `python -m tests.benchmarks.context_stop FOLDER` fits it to labelled tasks.
+    It was fitted to labelled tasks.
     """
 
     bias: float = -4.55

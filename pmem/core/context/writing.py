@@ -6,14 +6,14 @@ an item, the heading of a group, a marker, or indented: no text can pass for any
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
 import msgspec
 
 from pmem.core import exactjson
-from pmem.core.context.parts import TITLES, Chosen, Format, Item, ToolCall
+from pmem.core.context.parts import TITLES, Format, Item, ToolCall
 from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
 from pmem.core.lines import shortened
 from pmem.core.own_words import RECORDED
@@ -110,6 +110,8 @@ def _name_field(item: Item) -> dict[str, str]:
     return {"name": name} if name else {}
 
 
+Parts = Iterable[tuple[str, Sequence[Item]]]
+"""Sections by name, each with its items in the order in which they are shown."""
 TURNS: Final = ("system", "recent")
 """The sections that are chat messages where the format is."""
 
@@ -118,9 +120,18 @@ _LINE_END: Final = re.compile("\r\n?|\n")
 _SHORTEST_FENCE: Final = 3
 
 
-def write(chosen: Chosen, format_: Format) -> str:
-    """Write a context."""
-    return _WRITERS[format_](chosen)
+def write(title: str, parts: Parts, receipt: str, format_: Format) -> str:
+    """Write a context of sections that have something to show, markers among them."""
+    title = f"{_one_line(title)} ({RECORDED})"
+    if format_ == "json":
+        sections = [_as_json(name, items) for name, items in parts]
+        return dump_line({"title": title, "sections": sections, "receipt": receipt}).decode()
+    if format_ == "markdown":
+        return _markdown(title, parts, receipt)
+    named = dict(parts)  # chat messages: the prompt, the memory as one message, the recent turns
+    prompt, recent = (chat_turns(named.pop(name, [])) for name in TURNS)
+    memory = {"role": "system", "content": _markdown(title, named.items(), receipt)}
+    return dump_line([*prompt, memory, *recent]).decode()
 
 
 def removed_marker(messages: int, tokens: int) -> str:
@@ -166,12 +177,14 @@ def longest_run(items: Iterable[Item]) -> int:
     return max(map(len, runs), default=0)
 
 
-def parts_of(chosen: Chosen) -> Iterator[tuple[str, list[Item]]]:
+def parts_of(
+    sections: Mapping[str, list[Item]], recent: Sequence[Item]
+) -> Iterator[tuple[str, list[Item]]]:
     """Yield the sections that have something to show, markers among the recent messages."""
     for name in TITLES:
-        items = chosen.sections.get(name)
-        if items and name == "recent" and chosen.recent:
-            items = list(with_markers(chosen.recent, items))
+        items = sections.get(name)
+        if items and name == "recent" and recent:
+            items = list(with_markers(recent, items))
         if items:
             yield name, items
 
@@ -212,10 +225,9 @@ def _markers(gap: Sequence[Item]) -> Iterator[Item]:
         yield marker(gap)
 
 
-def _markdown(chosen: Chosen) -> str:
-    title = f"# {_one_line(chosen.title)} ({RECORDED})"
-    blocks = [_fenced(name, items) for name, items in parts_of(chosen)]
-    return "\n".join([title, *blocks, chosen.receipt]) + "\n"
+def _markdown(title: str, parts: Parts, receipt: str) -> str:
+    blocks = [_fenced(name, items) for name, items in parts]
+    return "\n".join([f"# {title}", *blocks, receipt]) + "\n"
 
 
 def _fenced(name: str, items: Sequence[Item], longest: int = 0) -> str:
@@ -265,21 +277,6 @@ def _as_json(name: str, items: Sequence[Item]) -> dict[str, Any]:
     return {"name": name, "items": [_bare(item) for item in items]}
 
 
-def _json(chosen: Chosen) -> str:
-    title = f"{_one_line(chosen.title)} ({RECORDED})"
-    sections = [_as_json(name, items) for name, items in parts_of(chosen)]
-    return dump_line({"title": title, "sections": sections, "receipt": chosen.receipt}).decode()
-
-
-def _messages(chosen: Chosen) -> str:
-    """Write chat messages: the system prompt, the memory as one message, the recent turns."""
-    parts = dict(parts_of(chosen))
-    prompt, recent = (chat_turns(parts.pop(name, [])) for name in TURNS)
-    background = Chosen(title=chosen.title, sections=parts, recent=(), receipt=chosen.receipt)
-    memory = {"role": "system", "content": _markdown(background)}
-    return dump_line([*prompt, memory, *recent]).decode()
-
-
 def _in_format(text: str, format_: Format) -> str:
     """Return Markdown as the format holds it: chat messages have it in a JSON string."""
     return dump_line(text).decode()[1:-1] if format_ == "messages" else text
@@ -287,13 +284,6 @@ def _in_format(text: str, format_: Format) -> str:
 
 def _one_line(text: str) -> str:
     return visible(" ".join(text.split()))
-
-
-_WRITERS: Final[Mapping[Format, Callable[[Chosen], str]]] = {
-    "markdown": _markdown,
-    "json": _json,
-    "messages": _messages,
-}
 
 
 _PLACES: Final = 60

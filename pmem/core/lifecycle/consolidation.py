@@ -17,16 +17,15 @@ from pmem.core.filters import fold
 from pmem.core.lifecycle import linking, merging
 from pmem.core.lifecycle.linking import relationship
 from pmem.core.lifecycle.merging import (
-    Similar,
+    ReadMemory,
     archive_beyond,
     crowded,
     gathered,
     left_alone,
     merge_overlapping,
-    similar,
-    texts_of,
+    with_claims,
 )
-from pmem.core.lifecycle.neighbours import advice
+from pmem.core.lifecycle.neighbours import advice, concern_of
 from pmem.core.lifecycle.plan import (
     SOURCE,
     Action,
@@ -41,6 +40,7 @@ from pmem.core.lifecycle.plan import (
 )
 from pmem.core.lifecycle.presence import FadingRules, half_life_of, last_use, presence, said_at
 from pmem.core.lifecycle.states import closed, moved
+from pmem.core.lines import shortened
 from pmem.core.retention import (
     TAKES_BACK,
     age_in_days,
@@ -98,13 +98,16 @@ def plan_consolidation(
     draft = Draft(records, actor, now, count)
     archive_faded(draft, rules)
     known = comparable(draft)
-    judged = merge_duplicates(draft, rules, known)
-    known = as_planned(draft, known.without(judged.merged))
-    concerns = known.concerns
-    related = pairs(known.claims, concerns, link_min=linking.LINK_AT, most_links=linking.MOST_LINKS)
-    waiting = judged.waiting
+    merged, waiting = merge_duplicates(draft, rules, known)
+    known = as_planned(draft, known, merged)
+    related = pairs(
+        [one.claim for one in known],
+        [concern_of(one.memory.scope) for one in known],
+        link_min=linking.LINK_AT,
+        most_links=linking.MOST_LINKS,
+    )
     if not waiting:
-        waiting = link_similar(draft, known, related, rules.max_pairs - len(judged.merged))
+        waiting = link_similar(draft, known, related, rules.max_pairs - len(merged))
     merge_overlapping(draft, rules.most_characters)
     archive_beyond(draft, rules.max_episodes, rules.fading.episodes)
     if rules.insights:
@@ -150,7 +153,7 @@ def faded(
     return sorted(found[:most], key=lambda one: one[0].id)
 
 
-def comparable(draft: Draft) -> Similar:
+def comparable(draft: Draft) -> list[ReadMemory]:
     """Return the active memories that hold now, with their claims, the longest said first.
 
     Insights are not among them: they are made of what the others say.
@@ -160,24 +163,23 @@ def comparable(draft: Draft) -> Similar:
         for memory in draft.active()
         if valid_at(memory, draft.now) and not is_insight(memory)
     ]
-    return similar(sorted(held, key=lambda memory: (said_at(memory), memory.id)))
+    return with_claims(sorted(held, key=lambda memory: (said_at(memory), memory.id)))
 
 
-class PairJudgement(msgspec.Struct, frozen=True):
-    """The ids of what was merged, and how many more wait for the next run."""
+def merge_duplicates(
+    draft: Draft, rules: ConsolidationRules, known: list[ReadMemory]
+) -> tuple[set[str], int]:
+    """Merge the memories that say the same, each into the first by rank that it equals.
 
-    merged: set[str]
-    waiting: int
-
-
-def merge_duplicates(draft: Draft, rules: ConsolidationRules, known: Similar) -> PairJudgement:
-    """Merge the memories that say the same, each into the first by rank that it equals."""
+    Returns:
+        The ids of what was merged, and how many more wait for the next run.
+    """
     merged: set[str] = set()
     waiting = 0
     links = draft.leading_to()
-    while known.memories and not waiting:
+    while known and not waiting:
         before = len(merged)
-        for survivor, others in gathered(known, texts_of(known)):
+        for survivor, others in gathered(known):
             free = rules.max_pairs - len(merged)
             waiting += len(others[free:])
             if others[:free]:
@@ -185,16 +187,18 @@ def merge_duplicates(draft: Draft, rules: ConsolidationRules, known: Similar) ->
                 _merge(draft, survivor, others[:free], links)
         if len(merged) == before:
             break
-        known = as_planned(draft, crowded(known.without(merged)))
-    return PairJudgement(merged, waiting)
+        known = crowded(as_planned(draft, known, merged))
+    return merged, waiting
 
 
-def as_planned(draft: Draft, known: Similar) -> Similar:
-    """Return memories as they stand in the plan so far."""
-    return Similar([draft.memory(memory.id) for memory in known.memories], known.claims)
+def as_planned(draft: Draft, known: Iterable[ReadMemory], gone: set[str]) -> list[ReadMemory]:
+    """Return memories as they stand in the plan so far, without those that are gone."""
+    return [ReadMemory(draft.memory(m.id), claim) for m, claim in known if m.id not in gone]
 
 
-def link_similar(draft: Draft, known: Similar, related: Iterable[Pair], left: int) -> int:
+def link_similar(
+    draft: Draft, known: Sequence[ReadMemory], related: Iterable[Pair], left: int
+) -> int:
     """Link the memories that belong together: newer ones to the older ones that they are like.
 
     Returns:
@@ -202,7 +206,7 @@ def link_similar(draft: Draft, known: Similar, related: Iterable[Pair], left: in
     """
     waiting = 0
     for pair in related:
-        older, newer = (draft.memory(known.memories[place].id) for place in pair[:2])
+        older, newer = (draft.memory(known[place].memory.id) for place in pair[:2])
         ends = ((newer, older), (older, newer))
         if any(
             merging.was_cut(start, end.id)
@@ -252,10 +256,10 @@ def _merge(
     draft.take(Action.MERGE, reasons, *news.values())
 
 
-def _near(draft: Draft, known: Similar, related: Iterable[Pair]) -> Iterator[Notice]:
+def _near(draft: Draft, known: Sequence[ReadMemory], related: Iterable[Pair]) -> Iterator[Notice]:
     """Yield what a person may merge, as rules do not tell whether it says the same."""
     for pair in related:
-        one, other = (draft.memory(known.memories[place].id) for place in pair[:2])
+        one, other = (draft.memory(known[place].memory.id) for place in pair[:2])
         if linking.say_nearly_the_same(one, other):
             yield Notice(
                 records=(one.id, other.id),
@@ -379,11 +383,7 @@ def note_insights(draft: Draft) -> None:
     told = {memory.tags for memory in known}
     found = chain(_unsettled(draft), _recurring(draft))
     for insight in islice((new for new in found if (new.kind, new.topic) not in told), MOST):
-        draft.take(
-            Action.INSIGHT,
-            _WHY[insight.kind],
-            _make_insight_memory(draft, insight),
-        )
+        draft.take(Action.INSIGHT, _WHY[insight.kind], _make_insight_memory(draft, insight))
 
 
 _WHY: Final = {
@@ -401,24 +401,22 @@ def is_insight(memory: Memory) -> bool:
 def _unsettled(draft: Draft) -> Iterator[Insight]:
     """Yield the subjects whose memories keep changing, those that change most first."""
     changes: dict[str, list[datetime]] = defaultdict(list)
-    names: dict[str, str] = {}
     about: dict[str, list[Memory]] = defaultdict(list)
     for _, record in sorted(draft.records.items()):
         if isinstance(record, Memory) and record.subject:
-            names[fold(record.subject)] = record.subject
             about[fold(record.subject)].append(record)
             changes[fold(record.subject)] += [
                 event.at
                 for event in record.history
-                if _is_change(event) and _recent(draft, event.at)
+                if _is_change(event) and draft.now - event.at < PERIOD
             ]
     for topic in sorted(changes, key=lambda topic: (-len(changes[topic]), topic)):
         if len(changes[topic]) >= TIMES:
             yield Insight(
                 "unsettled",
-                _topic(topic),
-                f"{_quote_title(names[topic])} changed {len(changes[topic])} times since"
-                f" {min(changes[topic]):%Y-%m-%d}; check which value holds.",
+                topic[:_NAME_CHARACTERS],
+                f"{_quoted(about[topic][-1].subject or '')} changed {len(changes[topic])} times"
+                f" since {min(changes[topic]):%Y-%m-%d}; check which value holds.",
                 tuple(about[topic]),
             )
 
@@ -428,34 +426,27 @@ def _recurring(draft: Draft) -> Iterator[Insight]:
     issues = [
         episode
         for episode in draft.active_episodes()
-        if episode.type is EpisodeType.ISSUE_IDENTIFIED and _recent(draft, episode.created_at)
+        if episode.type is EpisodeType.ISSUE_IDENTIFIED and draft.now - episode.created_at < PERIOD
     ]
     words = {episode.id: set(terms(episode.title)) for episode in issues}
-    counts = Counter(word for found in words.values() for word in found)
-    often = [(topic, count) for topic, count in counts.items() if count >= TIMES]
-    for topic, _ in sorted(often, key=lambda item: (-item[1], item[0])):
+    counts = Counter(word for found in words.values() for word in found if len(word) > 2)
+    for topic, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         alike = [episode for episode in issues if topic in words[episode.id]]
-        if len(alike) >= TIMES and len(topic) > 2:
+        if count >= TIMES and len(alike) >= TIMES:
             issues = [episode for episode in issues if episode not in alike]
             first, *_, last = sorted(alike, key=lambda episode: (episode.created_at, episode.id))
             yield Insight(
                 "recurring",
-                _topic(topic),
-                f'Problems such as "{_quote_title(last.title)}" came up {len(alike)} times'
+                topic[:_NAME_CHARACTERS],
+                f'Problems such as "{_quoted(last.title)}" came up {len(alike)} times'
                 f" since {first.created_at:%Y-%m-%d}.",
                 tuple(alike),
             )
 
 
-def _topic(text: str) -> str:
-    """Return what an insight is about, as its tag has it."""
-    return text[:_NAME_CHARACTERS]
-
-
-def _quote_title(text: str) -> str:
+def _quoted(text: str) -> str:
     """Return a name or a title on one line, so short that the sentence around it has room."""
-    line = " ".join(text.split())
-    return line if len(line) <= _QUOTED_CHARACTERS else f"{line[: _QUOTED_CHARACTERS - 1]}…"
+    return shortened(" ".join(text.split()), _QUOTED_CHARACTERS)
 
 
 def _is_change(event: Event) -> bool:
@@ -463,10 +454,6 @@ def _is_change(event: Event) -> bool:
     if event.event is EventKind.UPDATE and "content" in event.before:
         return event.detail.keys().isdisjoint({TAKES_BACK, SETTLED})
     return event.event is EventKind.ADD and "supersedes" in event.detail
-
-
-def _recent(draft: Draft, at: datetime) -> bool:
-    return draft.now - at < PERIOD
 
 
 def _make_insight_memory(draft: Draft, insight: Insight) -> Memory:

@@ -12,7 +12,6 @@ from pmem.core.duplicates import Claim, Pair, Relation, Verdict, claim_of, compa
 from pmem.core.duplicates.pairing import MOST_COMPARED
 from pmem.core.filters import fold
 from pmem.core.lifecycle.linking import same_subject
-from pmem.core.lifecycle.neighbours import Concern, concern_of
 from pmem.core.lifecycle.plan import SOURCE, Action, Draft, Notice
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.lifecycle.states import moved
@@ -27,7 +26,6 @@ from pmem.values.records import (
     EventKind,
     Memory,
     Relationship,
-    Scope,
     State,
     TurnRange,
 )
@@ -127,46 +125,16 @@ _Kind = tuple[int, str, datetime | None]
 """What memories that become one have in common: text, category and the end of validity."""
 
 
-class Similar(msgspec.Struct, frozen=True):
-    """Memories, and what each says, reduced for comparisons, in the same order."""
+class ReadMemory(NamedTuple):
+    """A memory, and what it says, reduced for comparisons."""
 
-    memories: list[Memory]
-    claims: list[Claim]
-
-    @property
-    def scopes(self) -> list[Scope]:
-        """The scope of each; only what has the same one is merged."""
-        return [memory.scope for memory in self.memories]
-
-    @property
-    def concerns(self) -> list[Concern]:
-        """Whom each concerns; what concerns others is never linked."""
-        return [concern_of(memory.scope) for memory in self.memories]
-
-    def at(self, places: Iterable[int]) -> "Similar":
-        """Return those at the given places."""
-        kept = list(places)
-        return Similar([self.memories[i] for i in kept], [self.claims[i] for i in kept])
-
-    def without(self, gone: set[str]) -> "Similar":
-        """Return those whose ids are not among the given ones."""
-        return self.at(place for place, memory in enumerate(self.memories) if memory.id not in gone)
+    memory: Memory
+    claim: Claim
 
 
-def similar(memories: Iterable[Memory]) -> Similar:
-    """Return memories with their claims."""
-    known = list(memories)
-    return Similar(known, [claim_of(memory.content) for memory in known])
-
-
-class Texts(msgspec.Struct, frozen=True):
-    """The different texts of memories: where each is said, and which say the same in other words.
-
-    `twins` has the texts by their place in `said`, both ways.
-    """
-
-    said: list[list[int]]
-    twins: Mapping[int, Mapping[int, Verdict]]
+def with_claims(memories: Iterable[Memory]) -> list[ReadMemory]:
+    """Return memories with what they say."""
+    return [ReadMemory(memory, claim_of(memory.content)) for memory in memories]
 
 
 class Together(NamedTuple):
@@ -176,74 +144,78 @@ class Together(NamedTuple):
     others: list[tuple[Memory, str]]
 
 
-def texts_of(known: Similar) -> Texts:
-    """Find out who says the same; copies of a text are compared with others only once."""
-    copies: dict[object, list[int]] = {}
-    for place, (memory, claim) in enumerate(zip(known.memories, known.claims, strict=True)):
-        copies.setdefault((memory.scope, claim.items, claim.spelled), []).append(place)
-    said = list(copies.values())
-    single = known.at(places[0] for places in said)
-    twins: dict[int, dict[int, Verdict]] = defaultdict(dict)
-    for pair in pairs(single.claims, single.scopes, link_min=1.0, most_links=0):
-        if pair.verdict.relation is Relation.DUPLICATE:
-            twins[pair.first][pair.second] = twins[pair.second][pair.first] = pair.verdict
-    return Texts(said, twins)
-
-
-def gathered(known: Similar, texts: Texts) -> Iterator[Together]:
+def gathered(known: Sequence[ReadMemory]) -> Iterator[Together]:
     """Yield the memories that become one, the best survivors first, each in one group at most."""
+    texts, twins = _texts(known)
     open_: dict[_Kind, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     text_at: dict[int, int] = {}
-    for text, places in enumerate(texts.said):
-        if len(places) > 1 or text in texts.twins:
+    for text, places in enumerate(texts):
+        if len(places) > 1 or text in twins:
             for place in places:
                 text_at[place] = text
-                memory = known.memories[place]
+                memory = known[place].memory
                 kind = (text, memory.category, memory.valid_until)
                 open_[kind][fold(memory.subject or "")].append(place)
     taken: set[int] = set()
-    for place in sorted(text_at, key=lambda place: rank(known.memories[place])):
+    for place in sorted(text_at, key=lambda place: rank(known[place].memory)):
         if place not in taken:
             taken.add(place)
-            others = _others(known, texts, place, text_at[place], open_, taken)
+            text = text_at[place]
+            also = sorted((other, verdict.reason) for other, verdict in twins[text].items())
+            others = _others(known, place, [(text, COPIES), *also], open_, taken)
             if others:
-                yield Together(known.memories[place], others)
+                yield Together(known[place].memory, others)
+
+
+def _texts(known: Sequence[ReadMemory]) -> tuple[list[list[int]], dict[int, dict[int, Verdict]]]:
+    """Find where each text is said, and which texts say the same in other words, both ways.
+
+    Copies of a text are compared with others only once.
+    """
+    copies: dict[object, list[int]] = {}
+    for place, (memory, claim) in enumerate(known):
+        copies.setdefault((memory.scope, claim.items, claim.spelled), []).append(place)
+    single = [known[places[0]] for places in copies.values()]
+    claims, scopes = [one.claim for one in single], [one.memory.scope for one in single]
+    twins: dict[int, dict[int, Verdict]] = defaultdict(dict)
+    for pair in pairs(claims, scopes, link_min=1.0, most_links=0):
+        if pair.verdict.relation is Relation.DUPLICATE:
+            twins[pair.first][pair.second] = twins[pair.second][pair.first] = pair.verdict
+    return list(copies.values()), twins
 
 
 def _others(
-    known: Similar,
-    texts: Texts,
+    known: Sequence[ReadMemory],
     place: int,
-    text: int,
+    texts: Iterable[tuple[int, str]],
     open_: Mapping[_Kind, dict[str, list[int]]],
     taken: set[int],
 ) -> list[tuple[Memory, str]]:
     """Take what a memory stands for as well; the first subject that is met is the subject."""
-    survivor = known.memories[place]
+    survivor = known[place].memory
     subject = fold(survivor.subject or "")
     found: list[tuple[Memory, str]] = []
-    also = sorted((other, verdict.reason) for other, verdict in texts.twins.get(text, {}).items())
-    for same, reason in ((text, COPIES), *also):
-        subjects = open_.get((same, survivor.category, survivor.valid_until), {})
+    for text, reason in texts:
+        subjects = open_.get((text, survivor.category, survivor.valid_until), {})
         for name in (subject, "") if subject else tuple(subjects):
             if subject and name not in (subject, ""):
                 continue
             free = [other for other in subjects.pop(name, ()) if other not in taken]
-            parted = [o for o in free if was_undone(survivor, known.memories[o])]
+            parted = [other for other in free if was_undone(survivor, known[other].memory)]
             if parted:
                 subjects[name] = parted
             new = set(free).difference(parted)
             taken |= new
-            found += [(known.memories[other], reason) for other in sorted(new)]
+            found += [(known[other].memory, reason) for other in sorted(new)]
             subject = subject or (name if new else "")
     return found
 
 
-def left_alone(known: Similar, related: Iterable[Pair]) -> Iterator[Notice]:
+def left_alone(known: Sequence[ReadMemory], related: Iterable[Pair]) -> Iterator[Notice]:
     """Yield the memories that say the same and do not become one, and why; few for many copies."""
     told: set[int] = set()
     for pair in related:
-        one, other = known.memories[pair.first], known.memories[pair.second]
+        one, other = known[pair.first].memory, known[pair.second].memory
         if pair.verdict.relation is not Relation.DUPLICATE or {pair.first, pair.second} <= told:
             continue
         why = obstacle(one, other)
@@ -273,11 +245,11 @@ def obstacle(one: Memory, other: Memory) -> str:
     return ""
 
 
-def crowded(known: Similar) -> Similar:
+def crowded(known: Sequence[ReadMemory]) -> list[ReadMemory]:
     """Return the memories of which some were not compared, because too many use their words."""
-    words = [(m.scope, claim.base) for m, claim in zip(known.memories, known.claims, strict=True)]
+    words = [(memory.scope, claim.base) for memory, claim in known]
     counts = Counter(words)
-    return known.at(place for place, key in enumerate(words) if counts[key] > MOST_COMPARED)
+    return [one for one, key in zip(known, words, strict=True) if counts[key] > MOST_COMPARED]
 
 
 OVERLAP: Final = 0.5

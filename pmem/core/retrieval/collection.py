@@ -204,14 +204,10 @@ Links = Callable[[Collection[int]], Iterable[SeenLink]]
 
 
 class LinkedMemory(NamedTuple):
-    """A link by the ids of its ends: a memory that was found, and one that it may bring along.
+    """A memory that one that was found, `via`, may bring along, by the link between them.
 
-    Attributes:
-        via: the memory that was found.
-        id: the other one.
-        type: what the link means.
-        strength: 0 to 1.
-        forward: whether it leads from the one that was found to the other.
+    `value` is the link's strength times the score of the one that was found, rounded, so that
+    equals stay equal when scores were summed in another order.
     """
 
     via: str
@@ -219,16 +215,7 @@ class LinkedMemory(NamedTuple):
     type: str
     strength: float
     forward: bool = True
-
-
-class RelatedHit(NamedTuple):
-    """A memory that a hit brings along: over which link, and the link's strength times its score.
-
-    The value is rounded, so that equals stay equal when scores were summed in another order.
-    """
-
-    tie: LinkedMemory
-    value: float
+    value: float = 0.0
 
 
 def boosts(links: Iterable[SeenLink]) -> dict[int, float]:
@@ -242,23 +229,19 @@ def boosts(links: Iterable[SeenLink]) -> dict[int, float]:
 
 def brought_along(
     scores: Mapping[str, float], ties: Iterable[LinkedMemory], most: int
-) -> list[RelatedHit]:
-    """Return the memories that hits bring along: the strongest first, equals by id.
+) -> dict[str, LinkedMemory]:
+    """Return the memories that hits bring along, by id: the strongest first, equals by id.
 
     Each is brought once, over its best link. A link of no strength brings nothing.
     """
-    values = (
-        RelatedHit(tie, round(tie.strength * scores[tie.via], _DIGITS))
+    values = [
+        tie._replace(value=round(tie.strength * scores[tie.via], _DIGITS))
         for tie in ties
         if tie.via in scores and tie.id not in scores
-    )
-    best: dict[str, RelatedHit] = {}
-    for brought in sorted(values, key=_order):
-        if brought.value > 0:
-            best.setdefault(brought.tie.id, brought)
-    return list(best.values())[:most]
-
-
-def _order(brought: RelatedHit) -> tuple[float, str, str, str, bool]:
-    tie, value = brought
-    return -value, tie.id, tie.via, tie.type, not tie.forward
+    ]
+    values.sort(key=lambda tie: (-tie.value, tie.id, tie.via, tie.type, not tie.forward))
+    best: dict[str, LinkedMemory] = {}
+    for tie in values:
+        if tie.value > 0 and len(best) < most:
+            best.setdefault(tie.id, tie)
+    return best

@@ -150,17 +150,10 @@ def _wholes(text: str, found: Iterable[Secret]) -> Iterator[Secret]:
     end = 0
     for each in found:
         if each.start >= end:
-            whole = _with_rest_of_token(text, each)
-            end = whole.end
-            yield whole
-
-
-def _with_rest_of_token(text: str, each: Secret) -> Secret:
-    """Return a finding with the lines in which a long token goes on."""
-    if text[each.end : each.end + 1] != "\n" or each.end - each.start < _WRAPPED:
-        return each
-    match = _GOING_ON.match(text, each.end)
-    return each if match is None else each._replace(end=match.end())
+            goes_on = each.end - each.start >= _WRAPPED and text[each.end : each.end + 1] == "\n"
+            match = _GOING_ON.match(text, each.end) if goes_on else None
+            end = each.end if match is None else match.end()
+            yield each._replace(end=end)
 
 
 def _candidates(text: str) -> Iterator[Secret]:
@@ -237,33 +230,28 @@ def _tokens(text: str) -> Iterator[Secret]:
             place = text.find(prefix)
             while place >= 0:
                 end = place + len(prefix)
-                if not place or not _continues(text[place - 1], prefix):
-                    match = token.rest.match(text, end)
-                    if match is not None:
-                        from pmem.core.secrets.false_positives import is_example
+                match = None if _is_inside(text, place) else token.rest.match(text, end)
+                if match is not None:
+                    from pmem.core.secrets.false_positives import is_example
 
-                        rest, end = match[0], max(end, match.end())
-                        if not is_example(
-                            _body(rest) if token.kind == "private-key" else _filled(rest)
-                        ):
-                            yield Secret(token.kind, place, end)
+                    end = match.end()
+                    if not is_example(_telling(token.kind, match[0])):
+                        yield Secret(token.kind, place, end)
                 place = text.find(prefix, end)
 
 
-def _body(armoured: str) -> str:
-    """Return what armour is around, without zeros; any text if there is nothing in it."""
-    body = armoured.partition("-----")[2].partition("-----")[0]
-    return body.replace(_FILLING, "") or _FILLING
-
-
-def _filled(rest: str) -> str:
-    """Return a token without the zeros that long ones have in base64."""
-    return rest.replace(_FILLING, "") if len(rest) > _WRAPPED else rest
-
-
-def _continues(before: str, prefix: str) -> bool:
+def _is_inside(text: str, place: int) -> bool:
     """Tell whether a prefix stands within a longer word, which is another one then."""
-    return prefix[0].isalnum() and (before.isalnum() or before == "_") and before.isascii()
+    before = text[place - 1 : place]
+    return text[place].isalnum() and (before.isalnum() or before == "_") and before.isascii()
+
+
+def _telling(kind: str, rest: str) -> str:
+    """Return what of a token an example would show: none of the zeros that long ones have."""
+    if kind == "private-key":
+        body = rest.partition("-----")[2].partition("-----")[0]
+        return body.replace(_FILLING, "") or _FILLING
+    return rest.replace(_FILLING, "") if len(rest) > _WRAPPED else rest
 
 
 def _shapes(text: str, lowered: str, shapes: Iterable[SecretShape]) -> Iterator[Secret]:

@@ -135,10 +135,8 @@ def is_strong(value: str) -> bool:
 def is_drawn(value: str, *, is_short: bool, is_near: bool) -> bool:
     """Tell whether a value is a secret by its look where a sentence only hints at one.
 
-    Args:
-        value: A word of a text.
-        is_short: Whether it may be a password that a person made up.
-        is_near: Whether it follows its name, so that it may be of hexadecimal digits.
+    One that `is_short` may be a password that a person made up, and one that `is_near` to its name
+    of hexadecimal digits.
     """
     if not is_near and (_HEX.fullmatch(value) or (_PATH.search(value) and not _is_shuffled(value))):
         return False

@@ -144,9 +144,9 @@ def _find_secrets_named(text: str, lowered: str, word: str) -> Iterator[Secret]:
             first = max(0, place - _LOOK_BACK - _LONGEST_HEAD - 1)
             last = place + _LOOK_AHEAD
             part = text[first:last]
-            found = _around_in(part, lowered[first:last], word, place - first)
+            found = _around(part, lowered[first:last], word, place - first)
             if last < len(text) and any(each.end >= len(part) for each in found):
-                found, first = _around(text, lowered, word, place), 0
+                found, first = _around.__wrapped__(text, lowered, word, place), 0
             for kind, start, end in found:
                 yield Secret(kind, first + start, first + end)
             if found and following < first + found[-1].end:
@@ -160,11 +160,6 @@ def _next(lowered: str, word: str, place: int) -> int:
 
 
 @lru_cache(maxsize=256)
-def _around_in(part: str, lowered: str, word: str, place: int) -> list[Secret]:
-    """Return `_around` for a part of a text, which a text that repeats itself has but once."""
-    return _around(part, lowered, word, place)
-
-
 def _around(text: str, lowered: str, word: str, place: int) -> list[Secret]:
     """Return the values that belong to a word at a place: after it, else before it."""
     end = place + len(word)

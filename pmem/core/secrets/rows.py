@@ -73,7 +73,9 @@ def in_rows(text: str, lowered: str) -> Iterator[Secret]:
             for word, cell in zip(names, cells, strict=True):
                 yield from _in_cell(word, cell)
         if is_named and line.lstrip()[:1] == "|":
-            yield from _beside(_split_cells(line, place, "|"))
+            for name, cell in pairwise(_split_cells(line, place, "|")):
+                if len(name.text) <= _LONGEST_NAME:
+                    yield from _in_cell(word_of(name.text), cell)
         place += len(line) + 1
 
 
@@ -127,13 +129,6 @@ def _is_first(lowered: str, match: re.Match[str]) -> bool:
     """Tell whether a pair is what the text before it says that it gives: `creds are kim:...`."""
     near = lowered[max(0, match.start() - _ABOUT) : match.start()]
     return match["sign"].strip() in (*_SIGNS, "and") and _FIRST.search(near) is not None
-
-
-def _beside(cells: list[_Cell]) -> Iterator[Secret]:
-    """Yield the secrets in cells by the cells before them."""
-    for name, cell in pairwise(cells):
-        if len(name.text) <= _LONGEST_NAME:
-            yield from _in_cell(word_of(name.text), cell)
 
 
 def _in_cell(word: str | None, cell: _Cell) -> Iterator[Secret]:

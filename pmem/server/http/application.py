@@ -61,7 +61,7 @@ class HttpServer:
         self._watch = ChangeWatch(opened, partial(self._desk.run, writes=False))
         self._streams = event_stream.EventStreams(self._desk, self._watch, tokens)
         self._mcp = McpEndpoint(self._desk, offer, rules)
-        self._desk.on_write(self._watch.nudge)
+        self._desk.on_write = self._watch.nudge
         application = Starlette(
             routes=list(self._routes()),
             lifespan=self._life,

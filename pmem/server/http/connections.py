@@ -67,13 +67,7 @@ class _ClosedWhenIdle(H11Protocol):
 
 
 def listen(place: ListeningPlace) -> socket.socket:
-    """Open the socket that a server listens at.
-
-    Raises:
-        InvalidValue: The port or the name cannot be had.
-        Refused: Something that is no socket has the file's name.
-        StorageRefused: The file cannot be made.
-    """
+    """Open the socket that a server listens at."""
     listener = _listen_at_port(place) if place.socket is None else _listen_at_file(place.socket)
     listener.listen(_WAITING)  # from now on clients may connect, and wait until they are served
     return listener
@@ -147,11 +141,7 @@ def _listen_at_file(path: str) -> socket.socket:
 
 
 def _remove_dead(path: str) -> None:
-    """Remove a socket's file that a server left behind.
-
-    Raises:
-        Refused: A server listens there, or it is no socket.
-    """
+    """Remove a socket's file that a server left behind."""
     try:
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             raise Refused(f"{path} is there, and is no socket", "name another file")

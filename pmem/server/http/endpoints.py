@@ -176,11 +176,7 @@ def refused(error: PmemError, **more: Any) -> Reply:
 def query_of(
     given: Iterable[tuple[str, str]], places: Iterable[AddressValue] = ()
 ) -> dict[str, str]:
-    """Return what stands after the question mark, of which nothing may be ignored.
-
-    Raises:
-        InvalidValue: A name that it does not take, or one that stands there twice.
-    """
+    """Return what stands after the question mark, of which nothing may be ignored."""
     known = {place.name for place in places if place.where == "query"}
     found: dict[str, str] = {}
     for name, value in given:
@@ -193,19 +189,6 @@ def query_of(
     return found
 
 
-def number_in(call: HttpCall, name: str, usual: int, most: int) -> int:
-    """Return a number after the question mark, from 1 to `most`; `usual` where none is given.
-
-    Raises:
-        HttpRefusal: It is none, or out of bounds.
-    """
-    given = call.query.get(name, str(usual))
-    is_number = given.isascii() and given.isdigit() and len(given) <= len(str(most))
-    if not (is_number and 1 <= int(given) <= most):
-        raise HttpRefusal(422, "invalid_value", f"{name} must be a number from 1 to {most}")
-    return int(given)
-
-
 class AnswerDesk:
     """Answers calls in threads, each a unit of work of its own."""
 
@@ -213,11 +196,8 @@ class AnswerDesk:
         self._opened = opened
         self._readers = ThreadPoolExecutor(READERS, "pmem-reader")
         self._writer = ThreadPoolExecutor(1, "pmem-writer")
-        self._written: list[Callable[[], None]] = []
-
-    def on_write(self, told: Callable[[], None]) -> None:
-        """Have somebody told after each call that writes."""
-        self._written.append(told)
+        self.on_write: Callable[[], None] = lambda: None
+        """Is called after each call that writes."""
 
     async def answer(self, endpoint: Endpoint, holder: TokenHolder, **given: Any) -> Reply:
         """Answer a request."""
@@ -229,8 +209,8 @@ class AnswerDesk:
         try:
             return await asyncio.shield(asyncio.get_running_loop().run_in_executor(pool, work))
         finally:
-            for told in self._written if writes else ():
-                told()
+            if writes:
+                self.on_write()
 
     def opened(self) -> Workspace:
         """Open the project for one unit of work."""

@@ -117,11 +117,7 @@ def response_to(reply: Reply) -> Response:
 
 
 async def read_json_body(request: Request, rules: GuardRules, *, is_needed: bool) -> bytes:
-    """Return the whole body of a request, which says that it is JSON: no form of a page can.
-
-    Raises:
-        HttpRefusal: It is something else, too large, or too slow.
-    """
+    """Return the whole body of a request, which says that it is JSON: no form of a page can."""
     named = request.headers.getlist("content-type")
     is_json = len(named) == 1 and named[0].partition(";")[0].strip().lower() == JSON
     if (named or is_needed) and not is_json:

@@ -4,6 +4,7 @@ The shapes are those that agents' frameworks know, so nothing stands around them
 memory's id is its short one, and what belongs to an app is seen by that app alone.
 """
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
@@ -30,7 +31,6 @@ from pmem.server.http.endpoints import (
     HttpRefusal,
     Reply,
     enveloped,
-    number_in,
     refused,
     shaped,
     status_of_answer,
@@ -269,9 +269,12 @@ def _fields(call: HttpCall, memory: Memory) -> dict[str, Any]:
 )  # fmt: skip
 def memory_history(call: HttpCall) -> Reply:
     """Show what happened to a record, the newest event first."""
-    most = number_in(call, "limit", USUAL_EVENTS, MOST_EVENTS)
+    given = call.query.get("limit", str(USUAL_EVENTS))
+    if not (re.fullmatch(r"[0-9]{1,4}", given) and 1 <= int(given) <= MOST_EVENTS):
+        told = f"limit must be a number from 1 to {MOST_EVENTS}"
+        raise HttpRefusal(422, "invalid_value", told)
     found = call.run(table.HISTORY, HistoryRequest(reference=call.path["id"])).result.steps
-    return shaped(call.masked(tuple(map(row, reversed(found[-most:])))))
+    return shaped(call.masked(tuple(map(row, reversed(found[-int(given) :])))))
 
 
 @_answers(

@@ -77,9 +77,6 @@ def holder_named(words: str) -> TokenHolder:
     """Return whom words mean.
 
     `person`, `agent:NAME` and `app:NAME` mean somebody.
-
-    Raises:
-        InvalidValue: They mean nobody.
     """
     kind, _, name = words.partition(":")
     if kind == "person" and not name:
@@ -101,11 +98,7 @@ def file_of(root: str, environment: Mapping[str, str]) -> str:
 
 
 class Tokens:
-    """The tokens of one memory folder, as their file has them now.
-
-    Raises:
-        InvalidValue: The given one is too short to keep anybody out.
-    """
+    """The tokens of one memory folder, as their file has them now."""
 
     def __init__(self, path: str, given: str | None = None) -> None:
         if given is not None and len(given.encode()) < _SHORTEST:
@@ -121,9 +114,6 @@ class Tokens:
 
         Every token is compared, each in constant time, so that nothing can be told from how long
         that takes. The environment's counts whatever became of the file.
-
-        Raises:
-            PmemError: It is not the environment's, and the file cannot be used; see `token_of`.
         """
         return _holder_in(self._given, presented) or _holder_in(self._all(), presented)
 
@@ -137,13 +127,7 @@ class Tokens:
             return False
 
     def token_of(self, holder: TokenHolder) -> AccessToken:
-        """Return somebody's token; where there is none, one is made.
-
-        Raises:
-            StorageRefused: The file cannot be written.
-            Refused: Others may read the file.
-            Damaged: The file is none of pmem's.
-        """
+        """Return somebody's token; where there is none, one is made."""
         if holder.is_person and self._given:
             return self._given[0]
         known = self._find(holder)
@@ -153,12 +137,7 @@ class Tokens:
         return self._put(holder, made) or made
 
     def revoke(self, holder: TokenHolder) -> None:
-        """Let somebody's token count no more; a server that runs knows at once.
-
-        Raises:
-            NotFound: There is none.
-            StorageRefused: The file cannot be written.
-        """
+        """Let somebody's token count no more; a server that runs knows at once."""
         if self._find(holder) is None:
             raise NotFound(f"there is no token for {holder}", "`--token WHO` makes one")
         self._put(holder, None)

@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import IO, Final
 
@@ -91,9 +91,8 @@ class Objects:
         finally:
             timer.cancel()
             process.kill()
-            for stream in (process.stdin, process.stdout):
-                _close(stream)
-            process.wait()
+            with suppress(OSError):
+                process.communicate()
 
 
 def _content(stream: IO[bytes], header: list[bytes]) -> bytes | None:
@@ -102,11 +101,3 @@ def _content(stream: IO[bytes], header: list[bytes]) -> bytes | None:
         return None
     data = stream.read(int(header[2]) + 1)
     return data[:-1] if header[1] == b"blob" and len(data) == int(header[2]) + 1 else None
-
-
-def _close(stream: IO[bytes] | None) -> None:
-    try:
-        if stream is not None:
-            stream.close()
-    except OSError:
-        return

@@ -116,7 +116,14 @@ class Sources:
         if wrong is not None:
             raise Unreadable(wrong)
         try:
-            data = self._read(self._spelled(file), most)
+            here = (
+                file
+                if file.isascii()
+                else os.path.relpath(on_disk(os.path.join(self.top, file)), self.top).replace(
+                    os.sep, "/"
+                )
+            )
+            data = self._read(here, most)
             if data.startswith(LFS_POINTER):
                 raise Unreadable("is a pointer of Git LFS here: run `git lfs pull`")
             return data
@@ -176,12 +183,6 @@ class Sources:
         if _GIT in names or names[: len(hidden)] == hidden:
             return "belongs to git or to this clone alone"
         return None
-
-    def _spelled(self, file: str) -> str:
-        """Return a name as the disk spells it."""
-        if file.isascii():
-            return file
-        return os.path.relpath(on_disk(os.path.join(self.top, file)), self.top).replace(os.sep, "/")
 
     def _read(self, file: str, most: int) -> bytes:
         opening = _open_file if os.open in os.supports_dir_fd else _opened_by_path

@@ -83,6 +83,7 @@ class ServerKeeper:
             raise ReadOnly()
 
 
+_TABLES: Final = 0x7061
 _STATEMENTS: Final = (
     (re.compile(r"^insert into (\w+) \((.*?)\) values \("),
      r"insert into pmem.\1 (project, \2) values ({project}, "),
@@ -124,14 +125,7 @@ def _lists(values: Sequence[object]) -> list[object]:
 
 
 class ServerTables(ServerKeeper):
-    """Tables of a project that a clone has, too: asked by the same statements as a `LocalState`.
-
-    A `lock` is what others who write the same wait for.
-    """
-
-    def __init__(self, server: Server, lock: int | None = None, *, read_only: bool = False) -> None:
-        super().__init__(server, read_only=read_only)
-        self._lock = lock
+    """Tables of a project that a clone has, too: asked by the same statements as a `LocalState`."""
 
     def rows(self, query: str, *values: object) -> list[Any]:
         """Return the rows of a query."""
@@ -150,15 +144,11 @@ class ServerTables(ServerKeeper):
     @contextmanager
     def writing(self) -> Iterator[_OfProject]:
         """Begin a transaction."""
-        with self._writing(self._lock) as connection:
+        with self._writing(_TABLES) as connection:
             yield self._own(connection)
 
     def _own(self, connection: "Connection[Any]") -> _OfProject:
         return _OfProject(connection, self._server.number)
-
-
-APPS: Final = 0x7061
-"""What those wait for who change what is kept of apps."""
 
 
 _PUT: Final = (

@@ -8,10 +8,10 @@ from typing import Final
 
 from msgspec.structs import asdict, astuple, replace
 
-from pmem.core.duplicates import Relation, pairs
+from pmem.core.duplicates import Relation, claim_of, pairs
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.consolidation import CATEGORY, PAUSE, is_insight
-from pmem.core.lifecycle.merging import absorbed, absorbing, obstacle, rank, redirected, similar
+from pmem.core.lifecycle.merging import absorbed, absorbing, obstacle, rank, redirected
 from pmem.core.lifecycle.plan import SOURCE
 from pmem.core.lifecycle.presence import said_at
 from pmem.core.retention import age_in_days, linked, valid_at
@@ -20,8 +20,8 @@ from pmem.errors import Damaged, NotFound, Refused
 from pmem.memory.app_limit import carry_out
 from pmem.memory.app_memories import members
 from pmem.memory.app_questions import crowd_given, decision_of
-from pmem.memory.proposals import needs_leave
 from pmem.model import tasks
+from pmem.project.caller import needs_leave
 from pmem.project.workspace import Workspace
 from pmem.upkeep.work.of_talk import Changed, WorkKind
 from pmem.values import records
@@ -137,11 +137,12 @@ def _alike(workspace: Workspace) -> Iterator[_Pair]:
         for one in workspace.memories.find(Filter())
         if valid_at(one, now) and not is_insight(one) and one.scope.app is None
     ]
-    known = similar(sorted(held, key=lambda one: (said_at(one), one.id)))
-    near = pairs(known.claims, known.scopes, link_min=LEAST_SCORE)
+    held.sort(key=lambda one: (said_at(one), one.id))
+    claims = [claim_of(one.content) for one in held]
+    near = pairs(claims, [one.scope for one in held], link_min=LEAST_SCORE)
     neighbours = [pair for pair in near if pair.verdict.relation is Relation.NEIGHBOUR]
     for pair in sorted(neighbours, key=lambda one: (-one.verdict.score, one[:2])):
-        both = known.memories[pair.first], known.memories[pair.second]
+        both = held[pair.first], held[pair.second]
         is_young = any(age_in_days(one.updated_at, now) <= MOST_DAYS for one in both)
         matters = any(now - one.updated_at < FRESH or one.importance >= IMPORTANT for one in both)
         if is_young and matters and not obstacle(*both):

@@ -15,10 +15,10 @@ from pmem.memory.app_questions import talk_given, told_message, told_messages
 from pmem.memory.conversations import unfold
 from pmem.memory.facts import promoted_at_once
 from pmem.memory.memories import put_new
-from pmem.memory.proposals import check_leave
 from pmem.memory.requests import AddRequest
 from pmem.model import tasks
 from pmem.model.models import AnswerRefused
+from pmem.project.caller import check_leave
 from pmem.project.workspace import Workspace
 from pmem.values import records
 from pmem.values.ids import derived_id, short

@@ -79,7 +79,10 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
     Killed at any point, it can be run again.
     """
     state = merge_state(workspace.root, workspace.environment)
-    with nullcontext() if request.dry_run else _lock(workspace.root):
+    lock: AbstractContextManager[None] = nullcontext()
+    if not request.dry_run:  # to open the files finishes what a dead writer left
+        lock = JsonFiles(workspace.root, lock_timeout=lambda: Settings().lock_timeout).lock()
+    with lock:
         plan = planned(workspace.root, *find_open_files(workspace.root, state))
         if not request.dry_run:
             _carry_out(workspace, state, plan)
@@ -96,11 +99,6 @@ def repair(workspace: Workspace, request: RepairRequest) -> Repair:
         next="" if state is None else state.next_step(),
         others=0 if state is None else state.others,
     )
-
-
-def _lock(root: str) -> AbstractContextManager[None]:
-    """Be the only writer; what a dead one left is finished, so a dry run does not come here."""
-    return JsonFiles(root, lock_timeout=lambda: Settings().lock_timeout).lock()
 
 
 def problems(workspace: Workspace) -> list[Problem]:

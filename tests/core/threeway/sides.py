@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from pmem.core.threeway.deciding import Versions
 from pmem.core.threeway.shapes import SHAPES, RecordShape, Rule
-from pmem.core.threeway.values import MISSING, canonical
 from tests.effort import examples
 
 Json = dict[str, Any]
@@ -274,41 +273,13 @@ _COUNTED: Final = (Rule.EVENTS, Rule.SUM, Rule.GREATEST, Rule.LATEST)
 
 def keeps_all(result: Json, versions: Versions, shape: RecordShape) -> bool:
     """Tell whether every value of either side still stands in a record or in its history."""
-    kept = set(_parts(result))
-    fields = [
-        field
-        for field in shape.fields
-        if shape.rules.get(field) not in _COUNTED
-        and field not in shape.derived
-        and field != "access"
-    ]
-    return all(
-        part in kept
-        for side in versions[1:]
-        if side is not None
-        for field in {*fields, *(key for key in side if key not in shape.fields)}
-        for part in _leaves(side.get(field, MISSING))
-    ) and all(
-        canonical(event) in kept
-        for side in versions[1:]
-        for event in (side or {}).get("history", ())
-    )
-
-
-def _parts(value: Any) -> list[str]:
-    """Return everything that stands somewhere in a JSON value, itself included."""
-    found = [canonical(value)]
-    if isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            found += _parts(inner)
-    return found
-
-
-def _leaves(value: Any) -> list[str]:
-    """Return what stands in a JSON value and holds nothing else."""
-    if value is MISSING:
-        return []
-    if not isinstance(value, dict | list):
-        return [canonical(value)]
-    inner = value.values() if isinstance(value, dict) else value
-    return [leaf for part in inner for leaf in _leaves(part)]
+    kept = mentions(result)
+    for field, value in (pair for side in versions[1:] for pair in (side or {}).items()):
+        wanted = {part for part in mentions(value) if part[0] not in "[{"}
+        if field == "history":
+            wanted = set(map(differ, value))
+        if shape.rules.get(field) in _COUNTED and field != "history":
+            continue
+        if field not in shape.derived and field != "access" and not wanted <= kept:
+            return False
+    return True

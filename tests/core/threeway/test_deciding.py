@@ -68,14 +68,6 @@ def test_a_base_that_cannot_be_read_is_none() -> None:
     assert version(data, SHAPES["long-term-memory"]) == wanted
 
 
-def test_a_value_that_is_nowhere_is_missed() -> None:
-    _, ours, theirs, _ = sides(4, "long-term-memory")
-    theirs = {**theirs, "category": "a place of its own"}
-    shape = SHAPES["long-term-memory"]
-    assert not keeps_all(ours, Versions(None, ours, theirs), shape)
-    assert keeps_all(ours, Versions(None, ours, None), shape)
-
-
 PURGES: list[tuple[tuple[str | None, str | None, str | None], str | None, str]] = [
     (("a", None, None), None, "purged"),
     (("a", "a", None), None, "purged"),

@@ -34,6 +34,13 @@ def edited(base: Json, number: int, kind: str = "UPDATE", **fields: Any) -> Json
     return {**base, **fields, "updated_at": day(number), "history": [*base["history"], event]}
 
 
+def whole(base: Json, ours: Json, theirs: Json, shape: RecordShape = MEMORY) -> Json:
+    """Merge a record that stays."""
+    result = merged(base, ours, theirs, shape).result
+    assert result is not None
+    return result
+
+
 BASE = memory()
 LINK = {"target": "b-00000001", "type": "updates", "strength": 0.2, "created_at": BEGUN}
 CITED = {"file": "a", "lines": [1, 2], "digest": "00", "blob": "b1", "commit": "c1"}
@@ -69,8 +76,7 @@ CITED = {"file": "a", "lines": [1, 2], "digest": "00", "blob": "b1", "commit": "
 def test_what_a_field_becomes(field: str, base: Any, early: Any, late: Any, wanted: Any) -> None:
     begun = memory(**{field: base})
     sides = edited(begun, 2, **{field: early}), edited(begun, 3, **{field: late})
-    result = merged(begun, *sides, MEMORY).result
-    assert result is not None
+    result = whole(begun, *sides)
     assert result[field] == wanted
 
 
@@ -78,8 +84,7 @@ def test_the_strength_of_a_link_is_that_of_the_later_linking() -> None:
     begun = memory(relationships=[LINK])
     strong, weak = {**LINK, "strength": 0.9, "created_at": day(5)}, {**LINK, "strength": 0.1}
     late = edited(begun, 9, relationships=[weak])
-    result = merged(begun, edited(begun, 5, relationships=[strong]), late, MEMORY).result
-    assert result is not None
+    result = whole(begun, edited(begun, 5, relationships=[strong]), late)
     assert result["relationships"] == [strong]
     assert result["history"][-1]["detail"]["kept"][0]["value"] == 0.1
 
@@ -90,8 +95,7 @@ def test_what_is_no_longer_there_takes_along_what_follows_it() -> None:
     base = {**record(Dice(1), "conversations"), "facts": [promoted], "updated_at": BEGUN}
     late = {**base, "facts": [pending], "updated_at": day(3)}
     early = {**base, "facts": [{**promoted, "new_key": 1}], "updated_at": day(2)}
-    result = merged(base, early, late, SHAPES["conversations"]).result
-    assert result is not None
+    result = whole(base, early, late, SHAPES["conversations"])
     assert result["facts"] == [{**pending, "new_key": 1}]
 
 
@@ -101,8 +105,7 @@ def test_every_message_counts_once_as_a_turn() -> None:
     base = {**drawn, "turns": 1, "recent_messages": said[:1]}
     early = {**base, "turns": 3, "recent_messages": said[:3], "updated_at": day(2)}
     late = {**base, "turns": 3, "recent_messages": [*said[:2], said[3]], "updated_at": day(3)}
-    result = merged(base, early, late, SHAPES["conversations"]).result
-    assert result is not None
+    result = whole(base, early, late, SHAPES["conversations"])
     assert (result["turns"], result["recent_messages"]) == (4, said)
 
 
@@ -110,8 +113,7 @@ def test_branches_whose_base_knew_no_citations_keep_both() -> None:
     begun = {key: value for key, value in BASE.items() if key != "citations"}
     other = {**CITED, "file": "b"}
     one, two = edited(begun, 2, citations=[CITED]), edited(begun, 3, citations=[other])
-    result = merged(begun, one, two, MEMORY).result
-    assert result is not None
+    result = whole(begun, one, two)
     assert result["citations"] == [CITED, other]
 
 
@@ -120,8 +122,7 @@ def test_a_citation_that_moved_on_both_branches_has_the_names_of_the_later_place
     early = {**CITED, "lines": [3, 4], "blob": "b2", "commit": "c2"}
     late = {**CITED, "lines": [5, 6], "blob": "b3", "commit": "c1"}
     sides = edited(begun, 2, citations=[early]), edited(begun, 3, citations=[late])
-    result = merged(begun, *sides, MEMORY).result
-    assert result is not None
+    result = whole(begun, *sides)
     assert result["citations"] == [late]
 
 
@@ -143,8 +144,7 @@ def test_of_two_values_the_one_that_was_set_later_wins_whatever_else_changed_aft
     later = edited(BASE, 5, importance=0.9)
     earlier = edited(edited(BASE, 2, importance=0.1), 9, pinned=True)
     for sides in ((later, earlier), (earlier, later)):
-        result = merged(BASE, *sides, MEMORY).result
-        assert result is not None
+        result = whole(BASE, *sides)
         assert (result["importance"], result["updated_at"]) == (0.9, day(9))
         assert result["history"][-1]["before"] == {"importance": 0.1}
 
@@ -152,8 +152,7 @@ def test_of_two_values_the_one_that_was_set_later_wins_whatever_else_changed_aft
 def test_what_follows_a_field_comes_from_the_side_that_set_it_later() -> None:
     removed = edited(BASE, 5, "DELETE", state="soft_deleted", purge_at=day(30))
     archived = edited(edited(BASE, 2, "ARCHIVE", state="archived"), 9, pinned=True)
-    result = merged(BASE, removed, archived, MEMORY).result
-    assert result is not None
+    result = whole(BASE, removed, archived)
     assert (result["state"], result["purge_at"]) == ("soft_deleted", day(30))
 
 
@@ -161,8 +160,7 @@ def test_an_earlier_merge_makes_no_value_later_than_it_is() -> None:
     early = edited(edited(BASE, 2, importance=0.1), 9, pinned=True)
     met = merged(BASE, early, edited(BASE, 3, importance=0.2), MEMORY).result
     assert met is not None
-    result = merged(BASE, met, edited(BASE, 5, importance=0.9), MEMORY).result
-    assert result is not None
+    result = whole(BASE, met, edited(BASE, 5, importance=0.9))
     assert result["importance"] == 0.9
 
 
@@ -213,8 +211,7 @@ def test_what_stands_in_the_place_of_another_stays_unless_its_remover_had_seen_t
 def test_two_memories_that_were_each_merged_into_the_other_both_stay() -> None:
     heir = {**BASE, "updated_at": day(2), "history": [*BASE["history"], TOOK_IN]}
     gone = edited(BASE, 3, "MERGE", state="merged")
-    result = merged(BASE, heir, gone, MEMORY).result
-    assert result is not None
+    result = whole(BASE, heir, gone)
     assert result["state"] == "active"
 
 
@@ -229,8 +226,7 @@ def test_an_end_that_a_person_gave_holds_where_the_record_stays_in_recall(
         edited(ended, 3, "DELETE", state="soft_deleted", purge_at=day(30)),
         edited(ended, 3, "SUPERSEDE", state="superseded", valid_until=day(3)),
     ):
-        result = merged(base, left, reworded, MEMORY).result
-        assert result is not None
+        result = whole(base, left, reworded)
         assert (result["state"], result["valid_until"]) == ("active", until)
 
 
@@ -247,8 +243,7 @@ def test_a_pin_survives_a_removal_and_other_changes_bring_nothing_back(
 ) -> None:
     base = memory(pinned=change.get("pinned") is False)
     removed = edited(base, 2, "TTL", state="soft_deleted", purge_at=day(30))
-    result = merged(base, removed, edited(base, 3, **change), MEMORY).result
-    assert result is not None
+    result = whole(base, removed, edited(base, 3, **change))
     assert result["state"] == state
     assert result | change == result
 
@@ -256,8 +251,7 @@ def test_a_pin_survives_a_removal_and_other_changes_bring_nothing_back(
 def test_a_pin_brings_nothing_back_that_another_memory_replaced() -> None:
     base = memory(pinned=False)
     replaced = edited(base, 2, "SUPERSEDE", state="superseded", valid_until=day(2))
-    result = merged(base, replaced, edited(base, 3, pinned=True), MEMORY).result
-    assert result is not None
+    result = whole(base, replaced, edited(base, 3, pinned=True))
     assert (result["state"], result["pinned"]) == ("superseded", True)
 
 
@@ -266,24 +260,21 @@ def test_what_was_restored_on_one_side_stays(back: int) -> None:
     gone = {"state": "soft_deleted", "purge_at": day(30)}
     fresh = {"state": "active", "purge_at": None}
     returned = edited(edited(BASE, 1, "DELETE", **gone), back, "RESTORE", **fresh)
-    result = merged(BASE, returned, edited(BASE, 3, "DELETE", **gone), MEMORY).result
-    assert result is not None
+    result = whole(BASE, returned, edited(BASE, 3, "DELETE", **gone))
     assert result["state"] == "active"
 
 
 def test_reverting_a_restore_removes_again_whatever_was_edited_since() -> None:
     removed = edited(BASE, 2, "DELETE", state="soft_deleted", purge_at=day(30))
     back = edited(removed, 3, "RESTORE", state="active", purge_at=None)
-    result = merged(back, edited(back, 4, content="second"), removed, MEMORY).result
-    assert result is not None
+    result = whole(back, edited(back, 4, content="second"), removed)
     assert (result["state"], result["content"]) == ("soft_deleted", "second")
     assert result["purge_at"] == day(30)
 
 
 def test_a_memory_that_was_archived_and_edited_later_is_valid_again() -> None:
     one = edited(BASE, 2, "ARCHIVE", state="archived", valid_until=day(2))
-    result = merged(BASE, one, edited(BASE, 3, content="second"), MEMORY).result
-    assert result is not None
+    result = whole(BASE, one, edited(BASE, 3, content="second"))
     assert (result["state"], result["valid_until"]) == ("active", None)
 
 
@@ -320,10 +311,7 @@ def test_a_purge_holds_unless_the_other_side_changed_something() -> None:
 def test_two_events_that_are_alike_stay_two() -> None:
     event = {"event": "UPDATE", "at": day(2), "before": {}}
     begun = memory(history=[*BASE["history"], event, event])
-    result = merged(
-        begun, edited(begun, 3, importance=0.6), edited(begun, 4, type="decision"), MEMORY
-    ).result
-    assert result is not None
+    result = whole(begun, edited(begun, 3, importance=0.6), edited(begun, 4, type="decision"))
     assert result["history"].count(event) == 2
 
 
@@ -331,8 +319,7 @@ def test_the_history_goes_by_time_and_keeps_every_event_once() -> None:
     shared = edited(BASE, 2, subject="x")
     one = edited(edited(shared, 4, pinned=True), 7, tags=["a"])
     other = edited(edited(shared, 3, tags=["b"]), 5, category="c")
-    result = merged(BASE, one, other, MEMORY).result
-    assert result is not None
+    result = whole(BASE, one, other)
     assert [event["at"] for event in result["history"]] == [BEGUN, *map(day, (2, 3, 4, 5, 7))]
 
 
@@ -429,7 +416,6 @@ def _names(shape: RecordShape) -> set[str]:
 def test_what_other_programs_write_into_events_stops_no_merge(detail: Any) -> None:
     event = {"event": "MERGE", "at": day(2), "source": "git", "detail": detail}
     heir = {**BASE, "updated_at": day(2), "history": [*BASE["history"], event]}
-    result = merged(BASE, heir, edited(BASE, 3, "DELETE", state="soft_deleted"), MEMORY).result
-    assert result is not None
+    result = whole(BASE, heir, edited(BASE, 3, "DELETE", state="soft_deleted"))
     assert result["state"] == "soft_deleted"
     assert open_conflicts(result["history"]) == {}
