@@ -22,6 +22,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
+from pmem import __version__
 from pmem.cli import render
 from pmem.cli.asking import AskedCommand, completing
 from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, MORE, SECTIONS, CommandEntry
@@ -80,7 +81,11 @@ def root() -> TyperGroup:
         help="Memory for projects: keep what was learned, hand back what matters.",
         params=[
             *_shared_options(),
-            _option("Print the version and exit.", "--version", told=_version),
+            _option(
+                "Print the version and exit.",
+                "--version",
+                told=lambda _: Answer(data={"version": __version__}, raw=f"pmem {__version__}\n"),
+            ),
         ],
         epilog=_epilog('pmem add "We use PostgreSQL"'),
         no_args_is_help=True,
@@ -268,17 +273,6 @@ def _option(
     )
 
 
-def _version(_ctx: Any) -> Answer:
-    from pmem import __version__
-
-    return Answer(data={"version": __version__}, raw=f"pmem {__version__}\n")
-
-
-def _help(ctx: Any) -> Answer:
-    text = ctx.get_help()
-    return Answer(data={"help": text}, raw=f"{text}\n")
-
-
 @cache
 def _shared_options() -> tuple[TyperOption, ...]:
     """Return the options that every command has, before or after its name.
@@ -304,7 +298,12 @@ def _shared_options() -> tuple[TyperOption, ...]:
         _option("Save the text with its secrets blanked out.", "--redact"),
         _option("Write nothing.", "--read-only"),
         _option("Exit with 8 where a model failed.", "--strict-model"),
-        _option("Show this help and exit.", "--help", "-h", told=_help),
+        _option(
+            "Show this help and exit.",
+            "--help",
+            "-h",
+            told=lambda ctx: Answer(data={"help": ctx.get_help()}, raw=f"{ctx.get_help()}\n"),
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from pmem.values.bounds import LINES_BYTES
 from pmem.values.fields import Completes, asked
 
 R = TypeVar("R", bound=msgspec.Struct)
+_JSON: Final = '\'{"name": "ls"}\''
 _SEVERAL: Final = "; repeatable."
 
 
@@ -72,6 +73,7 @@ class _Field(msgspec.Struct):
             return session.when(given)
         if self.is_many:
             given = tuple(value for value in given if value != "" or self.default is not None)
+        flag = self._flags()[0]
         read: dict[str, Callable[[Any], Any]] = {
             "time": session.time,
             "ahead": session.ahead,
@@ -80,7 +82,7 @@ class _Field(msgspec.Struct):
             "places": session.places,
             "text": lambda text: session.input(text, f"the {self.name}"),
             "log": lambda text: session.input(text, self.name, LINES_BYTES, "replace"),
-            "json": lambda text: _json(text, self._flags()[0]),
+            "json": lambda text: read_given(text, flag, f"put the JSON in quotes: {flag} {_JSON}"),
         }
         return {self.name: read[reading](given) if reading in read else given}
 
@@ -203,10 +205,6 @@ def _field(name: str, hint: Any, default: Any, meta: msgspec.Meta) -> _Field:
     hints: dict[str, Any] = (meta.extra or {})["command_line"]
     type_, is_many = _one_value(hint)
     return _Field(name, hints["choices"] or type_, is_many, default, meta.description or "", hints)
-
-
-def _json(text: str, flag: str) -> Any:
-    return read_given(text, flag, f'put the JSON in quotes: {flag} \'{{"name": "ls"}}\'')
 
 
 _typed = cache(msgspec.structs.fields)

@@ -326,10 +326,16 @@ def check(session: CommandSession, options: CheckOptions) -> Answer:
         found = [finding for report in reports.values() for finding in report.found]
         raw = tell(found, place_of(session.workspace))
         return Answer(data=data, raw=raw, exit_code=code)
+    from pmem.upkeep.inbox import InboxRequest
+
     is_bare = not (options.parts or given)
     lines = _overview(reports, most=_MOST if is_bare else sys.maxsize)
     steps = dict.fromkeys(step for report in reports.values() for step in report.steps)
-    steps |= dict.fromkeys(_waiting(session) if is_bare else ())
+    if is_bare:
+        with suppress(PmemError):  # the parts tell of what cannot be read
+            if waiting := session.run(table.INBOX, InboxRequest(limit=0)).total:
+                word = "waits" if waiting == 1 else "wait"
+                steps[f"{waiting} {word} for you: `pmem inbox`"] = None
     after: list[Line] = [[(step, "")] for step in ("", *steps) if steps]
     return Answer(data=data, lines=chain(lines, after), exit_code=code)
 
@@ -382,12 +388,3 @@ def _overview(reports: Mapping[CheckPart, Report], most: int) -> Iterator[Line]:
         yield from chain(*shown)
         if left := len(report.problems) - len(shown):
             yield [(f"and {left} more: `pmem check {part}`", "dim")]
-
-
-def _waiting(session: CommandSession) -> Iterator[str]:
-    from pmem.upkeep.inbox import InboxRequest
-
-    with suppress(PmemError):
-        waiting = session.run(table.INBOX, InboxRequest(limit=0)).total
-        if waiting:
-            yield f"{waiting} {'waits' if waiting == 1 else 'wait'} for you: `pmem inbox`"

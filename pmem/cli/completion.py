@@ -10,7 +10,8 @@ import os
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
+from sqlite3 import Error
 from typing import Any, Final
 
 from typer._click.shell_completion import (  # typer 0.28 exports none of them
@@ -284,7 +285,9 @@ def _look_up(what: Completes, ctx: Any, start: str) -> _Meanings:
 def _look_into(folder: str, what: Completes, ctx: Any, start: str) -> _Meanings:
     with closing(suggestions.Suggestions(folder)) as index:
         if what == "decision":
-            return [*index.facts(start), *_proposals(folder)]
+            with suppress(OSError, ValueError, Error):  # nothing waits, or nobody can tell
+                return [*index.facts(start), *suggestions.proposals(folder).items()]
+            return index.facts(start)
         if what == "app memory":
             return index.ids(start, *_IDS["memory"], ctx.params["app"])
         if what in _IDS:
@@ -303,12 +306,3 @@ def _to_explain(words: Sequence[str]) -> dict[str, str]:
     names = [name for part in table["sections"] for name in part["commands"]]
     found = {f"{name}.md" if name in names else name: "document" for name in documents()}
     return {**found, **{name: commands[name]["summary"] for name in names}}
-
-
-def _proposals(folder: str) -> _Meanings:
-    from sqlite3 import Error
-
-    try:
-        return suggestions.proposals(folder).items()
-    except (OSError, ValueError, Error):  # nothing waits, or nobody can tell
-        return ()

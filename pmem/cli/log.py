@@ -11,7 +11,6 @@ from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.journal import Wanted
 from pmem.core.operations import LoggedOperation
-from pmem.core.retention import MemoryVersion
 from pmem.errors import NotFound, UsageError
 from pmem.memory.journal import SHOWN, EventsRequest, HistoryRequest, Journal, Ran, RanRequest
 from pmem.operations import table
@@ -68,7 +67,13 @@ def log(
                 return provenance_answer(session, asked)
             told = session.run(table.VERSIONS, asked)
             told = msgspec.structs.replace(told, items=told.items[::-1])
-            return Answer(data=told, lines=list(map(_version_line, told.items)))
+            lines: list[Line] = []
+            for each in told.items:
+                by = f"  {iso(each.created_at)}  {each.actor or '-'}"
+                talk = f"  (conversation {short(each.conversation)})" if each.conversation else ""
+                text = f"  {' '.join(each.content.split())}{talk}"
+                lines.append([(f"v{each.number}", "cyan"), (by, ""), (text, "")])
+            return Answer(data=told, lines=lines)
         return _events(session, request, of)
     except NotFound as error:
         if of is not None:
@@ -119,15 +124,6 @@ def _ran_line(item: LoggedOperation) -> Line:
         (f"  {item.node:<8} {item.op:<9} ", "cyan"),
         (f"{item.status:<7}" if about else item.status, "" if item.status == "ok" else "yellow"),
         (f"  {about}" if about else "", "dim"),
-    ]
-
-
-def _version_line(version: MemoryVersion) -> Line:
-    told = f"  (conversation {short(version.conversation)})" if version.conversation else ""
-    return [
-        (f"v{version.number}", "cyan"),
-        (f"  {iso(version.created_at)}  {version.actor or '-'}", ""),
-        (f"  {' '.join(version.content.split())}{told}", ""),
     ]
 
 

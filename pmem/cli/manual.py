@@ -58,7 +58,10 @@ def help_(
     if found is not None:
         text = found.get_help()
         data = reference()["commands"][" ".join(words)] if session.json else None
-        return Answer(data=data, raw=f"{text}\n", note=_documents_on(words))
+        told = [part.document for part in find_sections(words, named=True)]
+        also = [f"`pmem help {name}{ENDING}`" for name in told if name not in sections()["Why"]]
+        note = f"see also {', '.join(also[:_FEW])}" if also else ""
+        return Answer(data=data, raw=f"{text}\n", note=note)
     wanted = " ".join(words)
     name = find_document(wanted)
     if name is None:
@@ -66,12 +69,6 @@ def help_(
     text = text_of(name)
     title = text.partition("\n")[0].removeprefix("# ")
     return Answer(data={"document": name, "title": title, "text": text}, raw=text)
-
-
-def _documents_on(words: Sequence[str]) -> str:
-    told = [part.document for part in find_sections(words, named=True)]
-    found = [f"`pmem help {name}{ENDING}`" for name in told if name not in sections()["Why"]]
-    return f"see also {', '.join(found[:_FEW])}" if found else ""
 
 
 def _found_by(ctx: Any, words: Sequence[str]) -> Answer:

@@ -69,7 +69,12 @@ def run(
 
         embed_missing(unit)
     if getattr(request, "counts", True):
-        _count_recalls(unit, operation, result)
+        recalled = getattr(result, "recalled", ()) if operation.recalls else ()
+        kept = getattr(result, "kept_in_use", ()) if operation.recalls else ()
+        if recalled or kept:
+            from pmem.memory import recalls
+
+            recalls.note(unit, recalled, kept)
         told_of = getattr(result, "noted", None) if operation.logged else None
         if told_of is not None:
             _log_run(unit, operation, told_of)
@@ -211,15 +216,6 @@ def _ask_models(unit: Workspace, operation: Operation[Q, A], request: Q, result:
 
         kinds = cast("Sequence[TaskKind]", operation.asks)
         do_work(unit, kinds, getattr(result, "worked_on", None))
-
-
-def _count_recalls(unit: Workspace, operation: Operation[Q, A], result: Any) -> None:
-    recalled = result.recalled if operation.recalls else ()
-    kept = getattr(result, "kept_in_use", ()) if operation.recalls else ()
-    if recalled or kept:
-        from pmem.memory import recalls
-
-        recalls.note(unit, recalled, kept)
 
 
 def _log_run(unit: Workspace, operation: Operation[Q, A], told: Mapping[str, Any]) -> None:

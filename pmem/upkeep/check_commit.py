@@ -70,7 +70,11 @@ def check_staged(workspace: Workspace, request: NoArguments) -> Checked:  # noqa
         findings.append(Finding(workspace.root, error.code, error.message))
     if CONFIG_FILE in kept:
         findings += settings_findings(seen_in(within(workspace, EVERYTHING), staged))
-    if _is_limited(workspace):  # what is wrong could quote what may not be seen
+    try:
+        is_limited = workspace.reach is not None
+    except PmemError:
+        is_limited = True
+    if is_limited:  # what is wrong could quote what may not be seen
         findings = [
             Finding(
                 found.path,
@@ -83,13 +87,6 @@ def check_staged(workspace: Workspace, request: NoArguments) -> Checked:  # noqa
         records=sum(map(len, changed.values())),
         findings=tuple(sorted(findings, key=lambda finding: (finding.path, finding.code))),
     )
-
-
-def _is_limited(workspace: Workspace) -> bool:
-    try:
-        return workspace.reach is not None
-    except PmemError:
-        return True
 
 
 def _records_among(paths: Iterable[str]) -> Names:

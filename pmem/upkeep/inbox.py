@@ -4,6 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from typing import Annotated, Final, NamedTuple
 
 import msgspec
@@ -80,7 +81,8 @@ def collect_inbox(workspace: Workspace, request: InboxRequest) -> Inbox:
     """Collect what needs attention. Nothing is changed."""
     found: list[InboxItem] = []
     for kind in request.kinds or InboxKind:
-        found += sorted(_SOURCES[kind].items(workspace), key=lambda item: (item.since, item.id))
+        items = (inbox_item(kind, *each) for each in _SOURCES[kind].items(workspace))
+        found += sorted(items, key=lambda item: (item.since, item.id))
     counts = Counter(item.kind for item in found)
     return Inbox(
         items=tuple(found[: request.limit]),
@@ -147,7 +149,28 @@ def facts_to_review(workspace: Workspace, proposals: Iterable[Proposal]) -> list
     return [item for item in found if short(item.fact.id) not in proposed]
 
 
-def _contradictions(workspace: Workspace) -> Iterator[InboxItem]:
+class _Open(NamedTuple):
+    """What one source finds: the arguments of `inbox_item` but the kind."""
+
+    id: str
+    text: str
+    why: str
+    since: datetime
+    other: str = ""
+    without: str = ""
+
+
+def _open(
+    record: Memory | Episode, why: str, since: datetime, other: str = "", without: str = ""
+) -> _Open:
+    if isinstance(record, Episode):
+        text = shown_text(record)
+    else:
+        text = subject_before(record.subject, record.content) + record.content
+    return _Open(record.id, text, why, since, other, without)
+
+
+def _contradictions(workspace: Workspace) -> Iterator[_Open]:
     memories, episodes = workspace.memories.select(_DISPUTED), workspace.episodes.select(_DISPUTED)
     disputed: list[Memory | Episode] = [*memories, *episodes]
     for record in disputed:
@@ -158,18 +181,10 @@ def _contradictions(workspace: Workspace) -> Iterator[InboxItem]:
             named = ", ".join(name.replace("_", " ") for name in fields)
             other = "; ".join(" ".join(str(value).split()) for value in fields.values())
             why = f"two branches changed its {named}; the other side says: {other}"
-        yield inbox_item(
-            InboxKind.CONTRADICTION, record.id, _text(record), why, record.history[-1].at
-        )
+        yield _open(record, why, record.history[-1].at)
 
 
-def _text(record: Memory | Episode) -> str:
-    if isinstance(record, Episode):
-        return shown_text(record)
-    return subject_before(record.subject, record.content) + record.content
-
-
-def _proposals(workspace: Workspace) -> Iterator[InboxItem]:
+def _proposals(workspace: Workspace) -> Iterator[_Open]:
     if not workspace.own.is_ours:
         return
     for item in list_waiting(workspace, WaitingRequest()).items:
@@ -180,62 +195,49 @@ def _proposals(workspace: Workspace) -> Iterator[InboxItem]:
         of = f" of {short(item.target)}" if item.target is not None else ""
         waits = "a second signal" if item.kind == "signals" else "consent"
         why = f"{by} proposes it ({field}{of}); it waits for {waits} until {day(item.until)}"
-        yield inbox_item(InboxKind.PROPOSAL, item.id, text, why, item.at)
+        yield _Open(item.id, text, why, item.at)
 
 
-def _facts(workspace: Workspace) -> Iterator[InboxItem]:
+def _facts(workspace: Workspace) -> Iterator[_Open]:
     for item in facts_to_review(workspace, list_proposals(workspace)):
         fact = item.fact
         why = f"a message states this {fact.type} (confidence {fact.confidence:.2f})"
-        yield inbox_item(
-            InboxKind.FACT, fact.id, fact.content, why, fact.extracted_at, fact.message or ""
-        )
+        yield _Open(fact.id, fact.content, why, fact.extracted_at, fact.message or "")
 
 
-def _noted(workspace: Workspace) -> Iterator[InboxItem]:
+def _noted(workspace: Workspace) -> Iterator[_Open]:
     for agent, memory in list_noted(workspace):
         why = f"{agent} noted it, and nobody has confirmed it"
-        yield inbox_item(
-            InboxKind.NOTED, memory.id, _text(memory), why, memory.created_at, shlex.quote(agent)
-        )
+        yield _open(memory, why, memory.created_at, shlex.quote(agent))
 
 
-def _subjects(workspace: Workspace) -> Iterator[InboxItem]:
-    for older, newer in pairs_on_one_subject(on_one_subject(workspace), workspace.now()):
-        yield _pair(InboxKind.SUBJECT, older, newer, "says otherwise on the same subject")
+def _subjects(workspace: Workspace) -> Iterator[_Open]:
+    found = pairs_on_one_subject(on_one_subject(workspace), workspace.now())
+    return (_pair(*both, "says otherwise on the same subject") for both in found)
 
 
-def _duplicates(workspace: Workspace) -> Iterator[InboxItem]:
-    for older, newer in near_pairs(workspace):
-        yield _pair(InboxKind.DUPLICATE, older, newer, "says nearly the same")
+def _duplicates(workspace: Workspace) -> Iterator[_Open]:
+    return (_pair(*both, "says nearly the same") for both in near_pairs(workspace))
 
 
-def _pair(kind: InboxKind, older: Memory, newer: Memory, what: str) -> InboxItem:
+def _pair(older: Memory, newer: Memory, what: str) -> _Open:
     why = f"{short(older.id)} {what}: {' '.join(older.content.split())}"
-    return inbox_item(kind, newer.id, _text(newer), why, newer.created_at, short(older.id))
+    return _open(newer, why, newer.created_at, short(older.id))
 
 
-def _citations(workspace: Workspace) -> Iterator[InboxItem]:
+def _citations(workspace: Workspace) -> Iterator[_Open]:
     broken: dict[str, list[BrokenCitation]] = {}
     for item in verify(workspace, VerifyRequest()).items:
         broken.setdefault(item.id, []).append(item)
     for memory in workspace.memories.select(Selection(ids=tuple(broken))) if broken else ():
         items = broken[memory.id]
-        yield inbox_item(
-            InboxKind.CITATION,
-            memory.id,
-            _text(memory),
-            ", ".join(what_became(item.place, item.state, item.sides) for item in items),
-            memory.updated_at,
-            " ".join(f"--uncite {shlex.quote(item.place)}" for item in items),
-            # what is gone, or what the memory itself says, cannot be accepted as it is now
-            without="k"
-            * any(
-                it.state is CitationState.GONE
-                or (it.sides is not None and bool(it.sides.old_value_in(memory.content)))
-                for it in items
-            ),
+        why = ", ".join(what_became(item.place, item.state, item.sides) for item in items)
+        named = " ".join(f"--uncite {shlex.quote(item.place)}" for item in items)
+        is_lost = any(  # what is gone, or what the memory says, cannot be accepted as it is now
+            it.state is CitationState.GONE or (it.sides and it.sides.old_value_in(memory.content))
+            for it in items
         )
+        yield _open(memory, why, memory.updated_at, named, "k" * is_lost)
 
 
 def _count_broken(workspace: Workspace) -> int:
@@ -245,49 +247,40 @@ def _count_broken(workspace: Workspace) -> int:
     return 0
 
 
-def _due(workspace: Workspace) -> Iterator[InboxItem]:
+def _due(workspace: Workspace) -> Iterator[_Open]:
     listing = list_due(workspace, DueRequest())
     for memory in listing.items:
         if memory.review_at is not None and memory.review_at <= listing.moment:
             why = f"it is due since {day(memory.review_at)}"
             why += f", and due if {memory.review_if}" if memory.review_if else ""
-            left_out = "gb" if memory.type in WITHOUT else ""
-            yield inbox_item(
-                InboxKind.DUE, memory.id, _text(memory), why, memory.review_at, without=left_out
-            )
+            yield _open(memory, why, memory.review_at, without="gb" * (memory.type in WITHOUT))
 
 
-def _expired(workspace: Workspace) -> Iterator[InboxItem]:
+def _expired(workspace: Workspace) -> Iterator[_Open]:
     for memory in workspace.memories.select(_over(workspace, "valid_until")):
         assert memory.valid_until is not None  # else it is below nothing
-        why = f"it was valid until {day(memory.valid_until)}"
-        yield inbox_item(InboxKind.EXPIRED, memory.id, _text(memory), why, memory.valid_until)
+        yield _open(memory, f"it was valid until {day(memory.valid_until)}", memory.valid_until)
 
 
-def _untrusted(workspace: Workspace) -> Iterator[InboxItem]:
+def _untrusted(workspace: Workspace) -> Iterator[_Open]:
     disputed = {record.id for record in workspace.memories.select(_DISPUTED)}
     low = Selection(wanted=Filter(), below=(("trust", LEVELS.index(Trust.LOW) + 1),))
     for memory in workspace.memories.select(low):
-        if memory.id in disputed:
-            continue
         kind = memory.source.kind
         came = f"it came by {kind}" if kind.startswith("import") else "others wrote in it"
-        why = f"{came}, and no person has looked at it since"
-        yield inbox_item(InboxKind.TRUST, memory.id, _text(memory), why, memory.updated_at)
+        if memory.id not in disputed:
+            why = f"{came}, and no person has looked at it since"
+            yield _open(memory, why, memory.updated_at)
 
 
-def _fading(workspace: Workspace) -> Iterator[InboxItem]:
-    importances = [
-        (str(type_), importance)
-        for type_, importance in workspace.memories.tally(UNPINNED, ("type", "importance"))
-    ]
-    many = workspace.memories.count(_ACTIVE)
-    recalled = recalls.waiting(workspace)
+def _fading(workspace: Workspace) -> Iterator[_Open]:
+    tally = workspace.memories.tally(UNPINNED, ("type", "importance"))
+    importances = [(str(type_), importance) for type_, importance in tally]
+    many, recalled = workspace.memories.count(_ACTIVE), recalls.waiting(workspace)
     for memory, left in faded_memories(workspace, importances, recalled, many):
         used = last_use(memory)
         why = f"nobody used it since {day(used)}: `pmem consolidate` archives it"
-        why += f" (importance {memory.importance:g} x presence {left:.2f})"
-        yield inbox_item(InboxKind.FADING, memory.id, _text(memory), why, used)
+        yield _open(memory, f"{why} (importance {memory.importance:g} x presence {left:.2f})", used)
 
 
 def _until(workspace: Workspace, column: str) -> tuple[tuple[str, int], ...]:
@@ -302,7 +295,7 @@ def _over(workspace: Workspace, column: str) -> Selection:
 class _Source(NamedTuple):
     """Where the items of one kind come from, what they are called, and how many there are."""
 
-    items: Callable[[Workspace], Iterator[InboxItem]]
+    items: Callable[[Workspace], Iterator[_Open]]
     said: str
     counted: Callable[[Workspace], int] | None = None
 

@@ -133,7 +133,11 @@ class RecordCheck:
             return
         from pmem.core.instructions import instruction_in
 
-        texts = dict(_texts_of(self._kept))
+        texts = {}
+        for name in SAID:
+            if value := getattr(self._kept, name, None):
+                several = (value,) if isinstance(value, str) else value
+                texts[name] = "\n".join(getattr(each, "text", each) for each in several)
         joined = _APART.join(texts.values())
         if len(joined) <= _SHORT and instruction_in(joined) is None:  # as nearly always
             return
@@ -160,11 +164,3 @@ class RecordCheck:
                 " and if it wrote this record, correct the times in the file"
             )
             yield self._found("ahead", sentence, self._line(field), severity="warning")
-
-
-def _texts_of(record: Memory | Episode) -> Iterator[tuple[str, str]]:
-    for name in SAID:
-        value = getattr(record, name, None)
-        if value:
-            several = (value,) if isinstance(value, str) else value
-            yield name, "\n".join(getattr(each, "text", each) for each in several)

@@ -91,10 +91,11 @@ def _memory_figures(figures: "MemoryFigures", inner: int, room: int) -> Iterator
         yield [(f"  {name:<{drawing.LABEL - 2}}", ""), (full, "cyan"), (f" {count:,}", "")]
     states = figures.by_state if len(figures.by_state) > 1 else {}
     share = f"{figures.budget_share:.1%}".replace("%", " %")
+    ages = {age: f"up to {days} day{'s' * (days > 1)}" for age, days in AGES}
     for name, told in (
         ("by state", _counted(states)),
         ("by category", _counted(dict(Counter(figures.by_category).most_common()))),
-        ("by age", _ages(figures)),
+        ("by age", _counted({ages.get(age, age): n for age, n in figures.by_age.items()})),
         ("pinned", f"{figures.pinned:,}" * bool(figures.pinned)),
         ("tokens", f"{figures.tokens:,}, {share} of a context's {figures.budget:,}"),
         ("episodes", f"{figures.episodes} of {figures.episodes_limit}" * bool(figures.episodes)),
@@ -108,12 +109,6 @@ def _memory_figures(figures: "MemoryFigures", inner: int, room: int) -> Iterator
 def _counted(counts: dict[str, int]) -> str:
     told = ((name.replace("_", " "), count) for name, count in counts.items() if count)
     return ", ".join(f"{name} {count:,}" for name, count in told)
-
-
-def _ages(figures: "MemoryFigures") -> str:
-    """Say how many are how old: ages go back from now, and follow no calendar."""
-    names = {name: f"up to {days} day{'s' * (days > 1)}" for name, days in AGES}
-    return _counted({names.get(name, name): count for name, count in figures.by_age.items()})
 
 
 def _growth(figures: "MemoryFigures", room: int) -> Iterator[Line]:

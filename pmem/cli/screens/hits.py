@@ -10,7 +10,7 @@ from pmem.cli.session import Line
 from pmem.core.lifecycle.presence import state_mark
 from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import Trust, shown
-from pmem.search.hits import Related, SearchHit
+from pmem.search.hits import SearchHit
 from pmem.search.search import SearchResult
 from pmem.values.ids import short
 
@@ -35,7 +35,10 @@ def hit_screen(
         if hidden := len(others) - len(kept):
             many = f"{hidden} message{'s' * (hidden != 1)}"
             rows.append(_row_below(f"{many} beside it in the conversation: --around"))
-    rows += (_related_row(related, asked) for related in found.related)
+    for related in found.related:
+        text = snippet(related.text.split(), asked, recall.RELATED_WORDS)
+        head = [("  " + short(related.id), "cyan"), *[("", "")] * 3]
+        rows.append(Row(head, [(f"{recall.tie_of(related)}: ", "dim"), (text, "")]))
     for hit in (*found.yours, *found.fill):
         rows += _hit_rows(hit, asked, view, marks[hit.id], explain=explain and hit.score > 0)
     yield from drawn_rows(rows, view)
@@ -78,12 +81,6 @@ def _tail(hit: SearchHit, view: ScreenView) -> Line:
     told = [view.when(hit.created_at), trust, state_mark(hit.state).strip(" ()")]
     stale = f"stale: {', '.join(hit.stale)}" if hit.stale else ""
     return [("  ".join(filter(None, told)), "dim"), (f"  {stale}" if stale else "", "red")]
-
-
-def _related_row(related: Related, asked: set[str]) -> Row:
-    text = snippet(related.text.split(), asked, recall.RELATED_WORDS)
-    head = [("  " + short(related.id), "cyan"), *[("", "")] * 3]
-    return Row(head, [(f"{recall.tie_of(related)}: ", "dim"), (text, "")])
 
 
 def _dots(score: float) -> str:

@@ -234,7 +234,11 @@ def do_work(workspace: Workspace, kinds: Sequence[TaskKind], about: str | None =
     except PmemError as error:
         workspace.notes.append(f"model: {error.message}; the rest waits")
     if applied := [one for one in done if one.status == "applied"]:
-        workspace.notes.append(_applied_note(applied, models.name))
+        said = f"{len(applied)} answer{'s were' if len(applied) > 1 else ' was'} applied"
+        names = list(dict.fromkeys(short(record) for one in applied for record in one.records))
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        told = f"{', '.join(names[:MOST_NAMED])}{more}"
+        workspace.notes.append(f"model: {said}, from {models.name}: {told}")
 
 
 def catch_up_apps(workspace: Workspace) -> None:
@@ -321,10 +325,3 @@ def _do_one(workspace: Workspace, found: FoundWork) -> AnsweredWork:
     who = answered.made_by["model"]
     answer = WorkAnswer(id=found.id, digest=found.digest, answer=answered.answer, model=who)
     return _apply_one(workspace, answer)
-
-
-def _applied_note(applied: Sequence[AnsweredWork], model: str) -> str:
-    said = f"{len(applied)} answer{'s were' if len(applied) > 1 else ' was'} applied"
-    names = list(dict.fromkeys(short(record) for one in applied for record in one.records))
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"model: {said}, from {model}: {', '.join(names[:MOST_NAMED])}{more}"
