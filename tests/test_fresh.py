@@ -1,6 +1,5 @@
 """A project that stays open answers from what is there now, whoever changed it meanwhile."""
 
-import asyncio
 import os
 import subprocess
 from collections.abc import Callable
@@ -14,7 +13,6 @@ import pytest
 from pmem import Memory, PmemError, Project
 from pmem.storage.index import current_index
 from pmem.storage.index.index import Index
-from tests.conftest import NOW
 from tests.faults.console import PROGRAM
 from tests.storage.folders import contents, path_of, write
 from tests.storage.in_memory import InMemory
@@ -140,12 +138,6 @@ def test_files_that_could_not_be_used_are_told_until_they_are_mended_or_gone(
     assert project.problems == []
 
 
-def test_ids_of_one_project_sort_in_the_order_in_which_they_were_made(root: str) -> None:
-    project = Project(root, now=NOW)
-    added = [project.add(f"Number {number}", force=True).memory.id for number in range(20)]
-    assert added == sorted(added)
-
-
 @pytest.fixture
 def opened_indexes(monkeypatch: pytest.MonkeyPatch) -> list[Index]:
     """Return the indexes that are opened from now on."""
@@ -240,23 +232,6 @@ def test_records_in_memory_can_be_shared_by_threads(tmp_path: Path) -> None:
 
     at_once(4, use)
     assert project.list().total == 40
-
-
-def test_coroutines_share_a_project(project: Project) -> None:
-    async def use(mine: int) -> list[str]:
-        added = await asyncio.to_thread(project.add, f"Task {mine} bakes bread", force=True)
-        found = await asyncio.to_thread(project.search, f"task {mine} bread", top_k=50)
-        assert added.memory.id in {hit.id for hit in found.hits}
-        context = await asyncio.to_thread(project.build_context, "bread")
-        assert "bread" in context.text
-        return [hit.text for hit in found.hits]
-
-    async def all_of_them() -> list[list[str]]:
-        return await asyncio.gather(*(use(number) for number in range(12)))
-
-    found = asyncio.run(all_of_them())
-    assert len(found) == 12
-    assert project.list().total == 12
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")

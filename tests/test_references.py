@@ -11,7 +11,6 @@ from pmem import Project
 from pmem.conversation.episodes import EpisodeRequest
 from pmem.errors import NotFound
 from pmem.operations import table
-from pmem.project.references import POINTERS
 from pmem.values.records import STORES, Memory, Relationship, State
 from tests.asking import ask
 from tests.faults.console import pmem
@@ -205,8 +204,3 @@ def test_a_successor_that_left_recall_before_it_was_one_is_told_of(
     assert codes(project) == ["forsaken"]
     project.restore(other)
     assert codes(project) == []
-
-
-def test_every_pointer_leads_from_a_field_that_there_is() -> None:
-    for pointer in POINTERS:
-        assert pointer.field in pointer.owner.__struct_fields__

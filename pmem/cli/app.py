@@ -32,8 +32,7 @@ from pmem.values.fields import Completes
 
 _HOOK: Final = "hook"
 """The command that never fails: assistants take any other exit code for an order to stop."""
-_LONGEST_SUMMARY: Final = 1000
-"""Characters of what a list of commands says about one: all of them."""
+_LONGEST_SUMMARY: Final = 1000  # characters of what a list of commands says about one: all of them
 _METAVARS: Final = {"str": "TEXT", "int": "N", "float": "NUMBER"}
 """What help calls the value of an option that gives it no name."""
 _SHARED: Final = "Every command also takes -C, --json, --quiet and more: see `pmem --help`."

@@ -38,8 +38,7 @@ from pmem.values.ids import short
 from pmem.values.records import Memory, Record, Relationship
 
 R = TypeVar("R", bound=Record)
-_ALIKE: Final = 0.8
-"""How alike a link's type must be to a known one to be taken for a slip."""
+_ALIKE: Final = 0.8  # how alike a link's type must be to a known one to be taken for a slip
 
 
 @asks(EditRequest)
@@ -204,8 +203,7 @@ def _done_line(word: str, record: Record) -> Line:
     return [(f"{word} ", "green"), (short(record.id), "cyan"), (f"  {title_of(record)}", "")]
 
 
-_MOST_CHANGES: Final = 20
-"""Changes of an undone command that are shown."""
+_MOST_CHANGES: Final = 20  # changes of an undone command that are shown
 _MOST_DIGITS: Final = 3
 _TEXTS: Final = frozenset({"content", "summary"})
 

@@ -293,8 +293,7 @@ _EXCLUDING: Final = (
     ("--staged", "--full"),
     ("--accept", "--fix"),
 )
-_MOST: Final = 10
-"""Problems of one part that are printed when no part is named."""
+_MOST: Final = 10  # problems of one part that are printed when no part is named
 
 
 @asks(CheckOptions)

@@ -34,8 +34,7 @@ _CURSOR: Final = "."
 _MENUS: Final = ("37", "42")
 """Kinds of completion by which bash puts whole words in: they get no description."""
 _NARROWEST: Final = 20
-_LONGEST: Final = 200
-"""Characters of a description."""
+_LONGEST: Final = 200  # characters of a description
 _PLAIN: Final = re.compile(r"[^\w@%+=:,./-]")
 
 

@@ -31,8 +31,7 @@ from pmem.values.programs import TITLES, SessionProgram
 if TYPE_CHECKING:
     from pmem.interchange import Skipped, UnusedPart
 
-_NAMED: Final = 10
-"""Records that are told by name."""
+_NAMED: Final = 10  # records that are told by name
 _FATES: Final = ("added", "updated", "unchanged")
 _RARE: Final = ("superseded", "archived")
 

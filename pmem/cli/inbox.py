@@ -35,15 +35,13 @@ _SKIP: Final = InboxChoice("s", "skip it", "")
 _QUIT: Final = InboxChoice("q", "quit", "")
 _UNDO: Final = InboxChoice("u", "undo the last", "pmem undo")
 _HELP: Final = InboxChoice("?", "help", "")
-_LOOKS: Final = "v"
-"""The key that settles nothing."""
+_LOOKS: Final = "v"  # the key that settles nothing
 _SAYS: Final = (
     "a key does what stands beside it, at once, with one command",
     "s leaves the item for another time, q ends, u undoes what the last key did",
     "what needs attention, and why: `pmem help inbox.md`",
 )
-_Key = tuple[InboxKind, str]
-"""What names an item: why it is there, and what it is about."""
+_Key = tuple[InboxKind, str]  # what names an item: why it is there, and what it is about
 _KIND: Final = max(map(len, InboxKind))
 _NOUNS: Final = ("contradiction", "proposal", "fact", "subject", "duplicate", "citation")
 """The kinds that have a plural."""
@@ -172,8 +170,7 @@ def _card(item: InboxItem, number: int, many: int) -> Iterator[Line]:
     yield from _keys(item)
 
 
-_MOST_IDS: Final = 10
-"""Of the ids that a reference fits, so many are named."""
+_MOST_IDS: Final = 10  # of the ids that a reference fits, so many are named
 
 
 class AcceptRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,8 +17,7 @@ ENDING: Final = ".md"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _INDEX: Final = "README"
 """The document that lists the others, one to a line, below a heading for each section."""
-_MOST: Final = 8
-"""How many commands, and how many documents, are listed for a word."""
+_MOST: Final = 8  # how many commands, and how many documents, are listed for a word
 _FEW: Final = 3
 
 

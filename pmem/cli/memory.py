@@ -37,8 +37,7 @@ EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "re
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 
 _NOT_ADDED = "nothing was added; fix that line and run it again"
-_WHOLE = 4000
-"""Characters of a field."""
+_WHOLE = 4000  # characters of a field
 _NO_TAGS = "no memory has a tag: `pmem edit REF --add-tag TAG`"
 _NO_SUBJECTS = "no memory has a subject: `--subject` gives one"
 _EDITORS: Final = ("editor", "nano", "vim", "vi", "notepad")

@@ -237,8 +237,7 @@ def _write_bytes(data: bytes) -> None:
     sys.stdout.buffer.write(data)
 
 
-_CTRL_D = (b"", b"\x04", b"\0")
-"""What Ctrl-D sends; a zero if it was pressed before anybody asked."""
+_CTRL_D = (b"", b"\x04", b"\0")  # what Ctrl-D sends; a zero if it was pressed before anybody asked
 _LONGEST_KEY = 32
 
 

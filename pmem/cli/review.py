@@ -31,8 +31,7 @@ from pmem.vcs.review import NOW, Reviewed, ReviewRequest
 Format = Literal["text", "markdown", "github", "gitlab"]
 MARK: Final = "<!-- pmem review -->"
 """The first line of a Markdown page, by which a CI job finds the comment that it wrote before."""
-_MOST: Final = 50
-"""Findings of one kind on a Markdown page, and places of one finding."""
+_MOST: Final = 50  # findings of one kind on a Markdown page, and places of one finding
 _HEADINGS: Final = {
     ReviewKind.STOPS: "These were marked to stop edits of what this change edits",
     ReviewKind.STANDING: "Dead ends that rest on what this change edits",

@@ -27,10 +27,8 @@ TOOLS: Final = own(
     "MCP tools to offer: read, agent, admin, work, all, or names.", "agent", shown="NAME,..."
 )
 _AUTO: Final = "auto"
-_SESSION: Final = "CLAUDE_CODE_SESSION_ID"
-"""Where a client says of which session it is."""
-_TURN: Final = "x-codex-turn-metadata"
-"""Where a client says so with each call."""
+_SESSION: Final = "CLAUDE_CODE_SESSION_ID"  # where a client says of which session it is
+_TURN: Final = "x-codex-turn-metadata"  # where a client says so with each call
 
 
 @asks(NoArguments)

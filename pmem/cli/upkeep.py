@@ -15,10 +15,8 @@ from pmem.operations import table
 from pmem.upkeep import consolidation
 from pmem.values.ids import short
 
-_SHOWN: Final = 100
-"""Characters of a text."""
-_MOST: Final = 100
-"""Steps of one kind that are printed for people."""
+_SHOWN: Final = 100  # characters of a text
+_MOST: Final = 100  # steps of one kind that are printed for people
 _MOST_RECALLED: Final = 5
 _INDENT: Final = " " * 11
 _HEADLINES: Final = {

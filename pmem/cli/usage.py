@@ -8,8 +8,7 @@ from typer._click.exceptions import ClickException  # typer 0.28 exports no base
 
 _ALIKE: Final = 0.6
 """How alike a name or a value must be to what was typed to be suggested, from 0 to 1."""
-_NO_CHOICE: Final = " is not one of "
-"""What click says of a value that is none of those allowed."""
+_NO_CHOICE: Final = " is not one of "  # what click says of a value that is none of those allowed
 _WORDS: Final = (
     (re.compile(r"^Invalid value for '\w+(?:\|\w+)+'"), "Invalid value"),
     (re.compile(r"is not a valid int(?: range)?\.$"), "is not a whole number"),

@@ -11,7 +11,6 @@ from pmem.values.rules import Categories
 from pmem.values.times import iso
 
 _JSON = (dict, list, tuple, str, int, float, bool)
-_SHORTER = "make it shorter"
 MOST_WORD_CHARACTERS = 200
 MOST_TOOL_LEVELS = 32
 """How deep a tool's call or result may be nested; a record holds twice as much."""
@@ -26,7 +25,7 @@ def text(value: str, what: str, most: int) -> str:
         raise InvalidValue(f"{what} must not be empty")
     if len(stripped) > most:
         raise InvalidValue(
-            f"{what} has {len(stripped)} characters, and the limit is {most}", _SHORTER
+            f"{what} has {len(stripped)} characters, and the limit is {most}", "make it shorter"
         )
     try:
         stripped.encode()

@@ -160,6 +160,7 @@ _ROLES: Final = frozenset(
 _PATTERNS: Final = {
     "preferred_name": (
         rf"\b(?:please|just|can|could|to|everyone|friends|people) calls? me {_NO_NAME}\w",
+        rf"^\W{{0,3}}call me {_NO_NAME}\w",
         rf"\bcall me {_NO_NAME}{_CAPITAL}",
         rf"{_MY} (?:preferred |first |last |full |real |legal |middle |given |nick)?name"
         r"(?: is|'s|:) (?!not\b|also\b|irrelevant\b|unknown\b)\w",
@@ -170,6 +171,7 @@ _PATTERNS: Final = {
         rf"\b(?:call|address) (?:the|our|this) (?:user|customer|client) (?:as )?{_CAPITAL}",
     ),
     "pronouns": (
+        rf"{_HERS} (?:preferred )?pronouns (?:are|is|:)",
         r"\bpronouns(?: are|:) ?\w{1,5}/\w",
         rf"\b{_PERSON} (?:uses?|prefers?|goes? by) (?:she|he|they|ze|xe|it)/\w",
         rf"\b{_PERSON} (?:uses?|prefers?|goes? by) (?:the )?\w{{1,10}} pronouns\b",
@@ -183,6 +185,8 @@ _PATTERNS: Final = {
         rf"(?:lives|resides|is based|is located|is living) (?:in|at|near|on) {_NO_PLACE}\w",
         rf"{_MY} (?:home |postal |current |new )?"
         r"(?:address|city|home ?town|post ?code|zip code|residence)(?: is|:) \w",
+        rf"\b(?:{_USER}|he|she) (?:has |just |recently )?moved to {_CAPITAL}\w{{1,30}}"
+        r" (?:last|this|in (?:19|20)\d\d|from|with (?:my|his|her)|and (?:now )?lives? there)\b",
         rf"(?:\b(?:{_PERSON}|{_US})(?: has| have| just| recently|'ve){{0,2}} (?:moved|relocated) to"
         rf"|\b(?:{_PERSON}{_IS}|{_US}(?: are|'re)) moving to|\b{_US} live in) {_TOWN}",
         rf"\b{_PERSON} (?:has |have |just |recently )?relocated to {_CAPITAL}(?-i:[a-zß-ÿł])",
@@ -194,7 +198,9 @@ _PATTERNS: Final = {
         r"(?-i:[a-zß-ÿł])",
     ),
     "language": (
-        rf"\b(?:native|first|mother|preferred) (?:language|tongue)(?: is|:) (?:{_TONGUES})\b",
+        rf"{_MY} (?:native |first |mother |preferred )?(?:language|tongue)(?: is|:)"
+        rf" (?:{_TONGUES})\b",
+        rf"\b(?:native language|mother tongue)(?: is|:) (?:{_TONGUES})\b",
         rf"\b{_PERSON} (?:also |mostly |only )?speaks? (?:fluent |some |a little )?"
         rf"(?:{_TONGUES})\b",
         rf"\b{_PERSON}{_IS} (?:a )?(?:native|fluent) (?:in |speaker of )?(?:{_TONGUES})\b",
@@ -248,10 +254,11 @@ _HINTS: Final = {
 """Without one of these in a text no pattern of the field can fit: most texts need none of them."""
 _OF_PEOPLE: Final = {
     "preferred_name": (rf"\b(?:goes by|prefers to be called|likes to be called) {_CAPITAL}",),
-    "pronouns": (r"\b(?:uses|goes by) (?:she|he|they|ze|xe)/\w",),
+    "pronouns": (r"'s pronouns (?:are|:)", r"\b(?:uses|goes by) (?:she|he|they|ze|xe)/\w"),
     "language": (rf"\bspeaks (?:{_TONGUES})\b",),
-    "health": (rf"\b(?:is|are) (?:{_CONDITIONS})\b",),
-    "birthday": (r"\bwas born (?:on|in) ",),
+    "health": (rf"\b(?:is|are) (?:{_CONDITIONS})\b", rf"\b(?:has|suffers from) (?:{_ILLNESSES})\b",
+               r"\bwas diagnosed with "),
+    "birthday": (r"\bbirthday is ", r"\bwas born (?:on|in) ", r"\bis \d{1,3} years old\b"),
     "beliefs": (rf"\bis (?:an? )?(?:{_CREEDS})\b",),
 }  # fmt: skip
 """What counts without a name, too, where the memory is filed under people."""

@@ -52,6 +52,7 @@ _PATTERNS: Final = {
         r"\b(?:act|behave|respond|pretend|roleplay) as (?:if you (?:are|were|had)"
         r"|(?:an? )?(?:unrestricted|unfiltered|jailbroken|root|dan\b))",
         r"\b(?:developer|god|dan|jailbreak|unrestricted) mode (?:is )?(?:enabled|on|activated)\b",
+        r"\bas (?:an?|the) (?:ai|llm|language model)(?: \w{1,20})?,? you\b",
     ),
     "commands the reader": (
         r"\byou (?:must|have to|are required to|need to) (?:now |always |immediately |first "
@@ -97,6 +98,8 @@ _PATTERNS: Final = {
         r" (?:me |us )?(?:your|the) (?:(?:hidden|full|secret|initial|entire|whole) ){0,2}"
         r"(?:system prompt|system message|initial instructions)\b",
         r"!\[[^\]\n]{0,80}\]\(https?://[^)\s]{1,200}[?&]\w{1,30}=(?:\{|<|%7B|\$)",
+        r"\b(?:curl|wget)\b[^\n|]{1,200}\| ?(?:sudo )?(?:ba|z|da)?sh\b[^\n]{0,80}"
+        r"\b(?:you|assistant|agent|model)\b",
     ),
     "has the markup of a conversation or of a tool call": (
         r"<\|(?:im_start|im_end|system|user|assistant|end|endoftext|start_header_id"
@@ -108,6 +111,8 @@ _PATTERNS: Final = {
         r"^(?:#{1,6} |\*{1,2})?(?:system|assistant|human)(?: (?:prompt|message))?\*{0,2}:"
         r" {0,3}(?:you (?!need)|ignore|the user|override|new |disregard|i (?:will|must))",
         r"\{\s{0,5}[\"'](?:tool_calls?|function_call|tool_use)[\"']\s{0,5}:",
+        r"[\"']role[\"']\s{0,5}:\s{0,5}[\"'](?:system|assistant|tool)[\"']\s{0,5},"
+        r"\s{0,5}[\"']content[\"']",
     ),
 }
 """What each finding says, and the patterns that it is made of; cases aside."""
@@ -131,11 +136,12 @@ _SIGNS: Final = {
         *("user", "human", "developer", "operator", "anyone", "anybody"),
     ),
     "asks the reader for what it must not give": (
-        *("http", "@", "system prompt", "system message", "initial instructions", "!["),
+        *("http", "@", "system prompt", "system message", "initial instructions", "![", "curl"),
+        "wget",
     ),
     "has the markup of a conversation or of a tool call": (
         *("<", "inst]", "system", "assistant", "human", "tool_call", "function_call"),
-        "tool_use",
+        *("tool_use", 'role"', "role'"),
     ),
 }
 """What each of a finding's patterns needs one of, in small letters; most texts have none of them.

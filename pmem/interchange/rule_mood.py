@@ -23,6 +23,9 @@ _CODE: Final = re.compile(r"`[^`]*`")
 _PLACEHOLDER: Final = re.compile(
     r"\A\W*(?:TODO|TBD|FIXME|N/A)\b|\A\W*\[[^\]]{3,}\]\W*\Z|\A[\W_]*\Z"
 )
+_FILLED: Final = re.compile(r"\{\{[^{}]*\}\}")
+_MOST_FILLED: Final = 8
+"""Words around each part that is to be filled in, from which on a text only shows one."""
 _LABEL: Final = re.compile(
     r"\A(?:\[[\w-]+\] )?(?:(?:[^\s:.,;`]+|`[^`]*`)(?: (?:[^\s:.,;`]+|`[^`]*`)){0,2}"
     r"(?: \([^)]*\))?: )?"
@@ -150,7 +153,11 @@ def acts(text: str) -> bool:
 
 def is_placeholder(text: str) -> bool:
     """Tell whether a text only stands for one that is to be written."""
-    return _PLACEHOLDER.search(_CODE.sub("code", text)) is not None
+    bare = _CODE.sub("code", text)
+    words = re.findall(r"\w+", _FILLED.sub("", bare))
+    return _PLACEHOLDER.search(bare) is not None or len(words) < _MOST_FILLED * len(
+        _FILLED.findall(bare)
+    )
 
 
 def _rest(text: str) -> str:

@@ -53,6 +53,7 @@ _RULES: Final = re.compile(
     re.IGNORECASE,
 )
 _WHEN: Final = re.compile(r"\b(?:when|if|until|unless|before|once)\b")
+_LABELLED: Final = re.compile(r"(\*\*|__)(?:(?!\1).)+(?::\1|\1\s*(?::|[-–—]))")
 _CALLOUT: Final = re.compile(r"\A\s*\[!\w+\]\s*")
 _OPEN_TASK: Final = re.compile(r"\[ \]\s+")
 _SEE: Final = re.compile(r"(?:[^.,]*, )?(?:please )?(?:see|refer to) ", re.IGNORECASE)
@@ -319,7 +320,8 @@ def _are_steps(entries: Sequence[Said], are_rules: bool) -> bool:
     if MemoryType.PROCEDURE in types:
         return True
     does = [is_sure_order(one.text) and not is_binding(one.text) for one in entries]
-    return not are_rules and 2 * sum(does) >= len(does)
+    are_named = all(_LABELLED.match(one.blocks[0].text) for one in entries)
+    return not (are_rules or are_named) and 2 * sum(does) >= len(does)
 
 
 def _type_of_list(

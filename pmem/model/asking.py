@@ -137,8 +137,7 @@ def ask_once(
     return done.text, done.tokens
 
 
-_OWN_SECONDS: Final = 0.9
-"""What a way to ask may take beyond its time to end what it has started."""
+_OWN_SECONDS: Final = 0.9  # what a way to ask may take beyond its time to end what it has started
 
 
 def note_failure(workspace: Workspace, kind: TaskKind, reason: str) -> None:

@@ -44,8 +44,7 @@ from pmem.model.tasks import (
 
 MOST_CHARACTERS: Final = 65_536
 """Of an answer: no task needs more than a few thousand."""
-_MOST_TRIED: Final = 20
-"""Opening brackets from which an object is tried to be read."""
+_MOST_TRIED: Final = 20  # opening brackets from which an object is tried to be read
 _SAID: Final = 200
 
 
@@ -88,8 +87,7 @@ def _first_object(text: str) -> Any:
 
 LEAST_SHARE: Final = 0.4
 """Of the words of an answer that say something, so many must stand in what was given."""
-_FEW: Final = 4
-"""So few words are held to no share: one of them must be known."""
+_FEW: Final = 4  # so few words are held to no share: one of them must be known
 _QUOTED: Final = 60
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*|\d+")
 _WORD: Final = re.compile(r"[^\W\d_][\w'’+#-]*")
@@ -222,8 +220,7 @@ MOST_TAG: Final = 60
 """Characters of what answers say."""
 MOST_SENTENCES: Final = 4
 """Of an app's memory."""
-_LOOSE: Final = 0.25
-"""The share of known words in what is told of several records, or as orders."""
+_LOOSE: Final = 0.25  # the share of known words in what is told of several records, or as orders
 _FORMAL: Final[Collection[Rule]] = ("third_person", "tone")
 _OTHERS: Final = frozenset("he she they it this that these those his her their its".split())
 """What no fact begins with: within it, they stand for what it names."""

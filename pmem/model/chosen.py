@@ -91,8 +91,7 @@ SCHEMA: Final = "{schema}"
 """In the place of this argument the program gets the path of a file with the JSON Schema."""
 OUTPUT: Final = "{output}"
 """In the place of this argument the program gets the path of the file that it answers into."""
-_GRACE_SECONDS: Final = 0.3
-"""Between the polite end of a program that is late and the other one."""
+_GRACE_SECONDS: Final = 0.3  # between the polite end of a program that is late and the other one
 _SAID: Final = 200
 _KEPT: Final = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM", "TZ", "TMPDIR", "TEMP", "TMP"),

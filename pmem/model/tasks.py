@@ -263,8 +263,7 @@ def _strict_schema(node: Any, known: Mapping[str, Any]) -> Any:
 
 
 _FOLDER: Final = os.path.join(os.path.dirname(__file__), "prompts")
-_FRAME: Final = "frame"
-"""What stands around every task."""
+_FRAME: Final = "frame"  # what stands around every task
 _VERSION: Final = "version: "
 _PLACE: Final = re.compile(r"\{(task|data|schema)\}")
 _FEWEST_BACKTICKS: Final = 3

@@ -43,8 +43,7 @@ from pmem.vcs.rule_files import lagging
 
 _SOUND: Final = f"sound {__version__}"
 """The mark of a record in which this version finds nothing wrong."""
-_GAVE_WAY: Final = "gave way"
-"""The mark of a memory that another one took the place of."""
+_GAVE_WAY: Final = "gave way"  # the mark of a memory that another one took the place of
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,8 +24,7 @@ _MOST_LINKS: Final = 100
 """Links of one record that are told; once they are mended, the next ones are."""
 CLOCKS_DIFFER: Final = timedelta(days=1)
 """Clocks that are set by hand, or to another zone, differ by less."""
-_SHORT: Final = 4000
-"""Characters of texts that are looked at together."""
+_SHORT: Final = 4000  # characters of texts that are looked at together
 _APART: Final = "\n.\n"
 
 ByteSource = Callable[[str], bytes]

@@ -36,8 +36,7 @@ from pmem.values.ids import is_id
 from pmem.values.records import RECORD_TYPES, Chunk, Episode, Memory
 from pmem.vcs.ignoring import TRANSCRIPTS
 
-_BATCH: Final = 500
-"""Records that are written together: more would keep other writers waiting."""
+_BATCH: Final = 500  # records that are written together: more would keep other writers waiting
 
 Fate = Literal["to_server", "to_folder", "merged", "removed"]
 

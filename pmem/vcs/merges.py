@@ -200,7 +200,7 @@ def _merge_finding(case: _Case, found: Mismatch, root: str, prefix: str) -> Merg
         else:
             said = f"dropped all that {side} changed"
         shown = shlex.quote(f"{side or f'{commit}^'}:{whole}")
-        said += f": `git show {shown}` has a side's"
+        said += f": `git show {shown}` shows one side"
     return MergeFinding(
         commit=case.merge.id,
         path=os.path.join(root, case.path),

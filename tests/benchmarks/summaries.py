@@ -8,7 +8,7 @@ A question belongs to a chunk that holds a message of its evidence. Its answer's
 stop words left out; kept are those that the summary has as well. Not every answer's word was said,
 so the ratio to the lead decides: the chunk's text from its first word on, cut to the same budget.
 
-    python -m tests.benchmarks.summaries FOLDER [--tens] [--whole] [--fit]
+    python -m tests.benchmarks.summaries FOLDER [--tens] [--whole]
 """
 
 import argparse
@@ -19,14 +19,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from unittest.mock import patch
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from pmem import Project
-from pmem.core.summaries import worth
-from pmem.core.summaries.clauses import called, pieces
 from pmem.core.summaries.summary import summarise
 from pmem.core.text.sentences import split_sentences
 from pmem.core.text.terms import terms
@@ -34,12 +31,8 @@ from pmem.core.tokens import count_tokens
 from pmem.values.records import Message
 from tests.messages import all_messages
 
-if TYPE_CHECKING:
-    import numpy as np
-
 SHARES: Final = (0.1, 0.15, 0.2)
 ROUNDS: Final = 20
-PENALTY: Final = 10.0
 Summariser = Callable[[Sequence[Message], float], str]
 
 
@@ -68,7 +61,6 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--tens", action="store_true", help="all messages, ten by ten")
     parser.add_argument("--whole", action="store_true", help="all evidence within the chunk")
-    parser.add_argument("--fit", action="store_true", help="cross-validate fitted weights")
     options = parser.parse_args()
     folders = [folder for folder in sorted(options.folder.iterdir()) if folder.is_dir()]
     parts = [part for each in folders for part in load(each, options.tens, options.whole)]
@@ -76,9 +68,6 @@ def main() -> None:
     _print_groups("category", parts)
     _print_groups("conversation", parts)
     _print_times(parts)
-    if options.fit:
-        learning = [part for each in folders for part in load(each, True, False)]
-        _print_fitted(parts, learning)
 
 
 def load(folder: Path, tens: bool, whole: bool) -> list[Part]:
@@ -219,56 +208,6 @@ def _print_times(parts: Sequence[Part]) -> None:
     spent = [len(ours(p.messages, 0.15)) / max(1, len(_text(p.messages))) for p in parts]
     print(f"\n{len(parts)} chunks; {statistics.median(best):.2f} ms each, {max(best):.2f} at most;")
     print(f"{statistics.mean(spent):.1%} of the characters used")
-
-
-def _print_fitted(parts: Sequence[Part], learning: Sequence[Part]) -> None:
-    """Judge each conversation by weights fitted on the others; print these and the outcome."""
-    fitted, kept, words, led = {}, 0.0, 0, 0.0
-    for name in sorted({part.conversation for part in parts}):
-        fitted[name] = _fitted([part for part in learning if part.conversation != name])
-        held = [part for part in parts if part.conversation == name]
-        with patch.dict(worth.WEIGHTS, fitted[name]):
-            found = measured(held, ours, 0.15)
-        kept, words = kept + found.kept, words + found.words
-        led += measured(held, lead, 0.15).kept
-    print(
-        f"\nFitted without the conversation itself: {kept / words:.3f}, ours/lead {kept / led:.2f}"
-    )
-    print(f"\n| weight | shipped | {' | '.join(fitted)} |\n|---|---|{'---|' * len(fitted)}")
-    for feature, weight in worth.WEIGHTS.items():
-        values = " | ".join(f"{weights[feature]:.2f}" for weights in fitted.values())
-        print(f"| {feature} | {weight:.2f} | {values} |")
-
-
-def _fitted(parts: Sequence[Part]) -> dict[str, float]:
-    """Fit the weights by Poisson regression with a penalty on their squares (Newton's method)."""
-    import numpy as np
-
-    names = list(worth.WEIGHTS)
-    rows, counts = _rows([part for part in parts if part.asked], names)
-    weights = np.zeros(len(names) + 1)
-    weights[-1] = np.log(counts.mean())
-    penalty = np.diag([PENALTY] * len(names) + [1e-6])
-    for _ in range(30):
-        expected = np.exp(np.clip(rows @ weights, -12, 3))
-        slope = rows.T @ (expected - counts) + penalty @ weights
-        weights -= np.linalg.solve((rows * expected[:, None]).T @ rows + penalty, slope)
-    return dict(zip(names, map(float, weights), strict=False))
-
-
-def _rows(parts: Iterable[Part], names: Sequence[str]) -> "tuple[np.ndarray, np.ndarray]":
-    """Return a row for each occurrence of a term, and how many answers have the term."""
-    import numpy as np
-
-    rows, counts = [], []
-    for part in parts:
-        wanted = Counter(term for _, answer in part.asked for term in answer)
-        speakers = called(part.messages)
-        for occurrences in worth.features(pieces(part.messages, speakers), speakers):
-            for term, held in occurrences:
-                rows.append([*(float(name in held) for name in names), 1.0])
-                counts.append(float(min(3, wanted[term])))
-    return np.array(rows), np.array(counts)
 
 
 if __name__ == "__main__":

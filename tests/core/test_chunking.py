@@ -33,18 +33,6 @@ def test_every_message_is_in_one_chunk_or_stays(count: int, most: int, size: int
     assert not chunks or count > most
 
 
-@given(st.integers(0, 80), st.integers(1, 30), st.integers(1, 30), st.integers(0, 80))
-def test_saying_one_by_one_and_all_at_once_come_to_the_same(
-    count: int, most: int, size: int, cut: int
-) -> None:
-    said = talk(count)
-    at_once = overflow(said, most, size)
-    first, rest = overflow(said[:cut], most, size)
-    second, recent = overflow([*rest, *said[cut:]], most, size)
-    if size <= most:
-        assert at_once == ([*first, *second], recent)
-
-
 def worked(kinds: str) -> list[Message]:
     """Return a person's words (p), calls of tools (c) and their results (r)."""
     fields: dict[str, dict[str, Any]] = {

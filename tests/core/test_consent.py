@@ -4,10 +4,10 @@ import pytest
 
 from pmem.core.consent import benign, sensitive
 from pmem.values.rules import CONSENT_FIELDS as FIELDS
-from tests.core.labelled import sections
+from tests.labelled import sections
 from tests.work import STALLED, seconds
 
-SETS = sections("consent.txt")
+SETS = sections("core/sets/consent.txt")
 
 
 def told(text: str, **names: str) -> str | None:
@@ -67,6 +67,8 @@ def test_a_name_counts_where_the_memory_is_filed_under_people() -> None:
         ("health", "Colleague was diagnosed with flu"),
         ("language", "Our designer (Quux) speaks French"),
         ("birthday", "Was born in 1980"),
+        ("birthday", "A colleague's birthday is in May"),
+        ("health", "Quux has asthma"),
         ("beliefs", "my boss is Jewish"),
         ("preferred_name", "Goes by Zed"),
         ("pronouns", "boss uses they/them"),

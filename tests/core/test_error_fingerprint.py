@@ -17,7 +17,7 @@ from pmem.core.error_fingerprint import (
     telling_line,
 )
 from pmem.core.outcomes import ERROR, check_evidence
-from tests.core.labelled import sections
+from tests.labelled import sections
 from tests.work import STALLED, seconds
 
 TRACE: Final = 'Traceback (most recent call last):\n  File "/w/pay.py", line 9, in f\n    go()\n'
@@ -25,7 +25,7 @@ TRACE: Final = 'Traceback (most recent call last):\n  File "/w/pay.py", line 9, 
 
 SETS: Final = {
     heading: [json.loads(line) for line in lines]
-    for heading, lines in sections("errors.txt").items()
+    for heading, lines in sections("core/sets/errors.txt").items()
 }
 """What programs wrote, the telling line marked; pairs of one error, and of two."""
 

@@ -3,10 +3,10 @@
 import pytest
 
 from pmem.core.style_rules import lints
-from tests.core.labelled import sections
+from tests.labelled import sections
 from tests.work import STALLED, WITHIN, calls, seconds
 
-SETS = sections("writing.txt")
+SETS = sections("core/sets/writing.txt")
 LONG = {
     "LONG": "The contract says that " + "the vendor delivers, " * 14 + "and the customer pays.",
     "LONGER": "The vendor delivers the first part of the work in the spring of the year. " * 5,

@@ -215,6 +215,10 @@ RULES = {
     "1. Build it:\n\n```sh\nmake all\n```\n\n2. Ship it\n3. Tell the others": [
         ("procedure", "1. Build it: `make all`; 2. Ship it; 3. Tell the others")
     ],
+    "1. **Names** — use whole words\n2. **Tests**: write one first": [
+        ("constraint", "Names — use whole words"),
+        ("constraint", "Tests: write one first"),
+    ],
     "- Use a locator\n  - Make shops single\n  - Make carts new": [
         ("constraint", "Use a locator; Make shops single; Make carts new")
     ],
@@ -252,7 +256,7 @@ RULES = {
         ("fact", "Data: PostgreSQL 16"),
         ("fact", "Queue: PostgreSQL"),
     ],
-    "- Use the exact revisions\n- The server is in Oslo\n- [A](#a)": [
+    "- Use the exact revisions\n- The server is in Oslo\n- {{ a rule }}\n- [A](#a)": [
         ("constraint", "Use the exact revisions"),
         ("fact", "The server is in Oslo"),
     ],

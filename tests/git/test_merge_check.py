@@ -75,7 +75,7 @@ def test_a_finding_says_which_merge_lost_what_of_whom_and_where_it_is(both: None
     summary, _, first = done.out.decode().splitlines()
     where = f"{os.path.abspath(PATH)}: differing_record: merge {made[:10]} dropped all that "
     assert first.startswith(where)
-    assert f"`git show {theirs}:{PATH}` has a side's" in first
+    assert f"`git show {theirs}:{PATH}` shows one side" in first
     assert ok("show", f"{theirs}:{PATH}").encode() == data(THEIRS)
     assert summary == "merges     1 in 1 merge"
 

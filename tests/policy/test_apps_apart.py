@@ -14,82 +14,15 @@ from pmem.errors import InvalidValue, Refused
 from pmem.project.setup import initialise
 from tests.conftest import NOW
 from tests.faults.console import pmem
+from tests.labelled import sections
 
 APPS: Final = ("calendar", "mail", "mail-2", "m")
-TRIED: Final = (
-    "list --all-states",
-    "list --at 2027-01-01",
-    "list --block",
-    "search gear -k 50",
-    "search gear -k 50 --kind message --kind chunk --kind episode",
-    "search gear --at 2027-01-01",
-    "context gear",
-    "context gear --thread t",
-    "context gear --explain --format messages",
-    "context gear --at 2027-01-01",
-    "delta --thread t",
-    "log --limit 0",
-    "log --operations",
-    "export arrays",
-    "export markdown",
-    "export audit",
-    "stats",
-    "inbox facts",
-    "inbox accept --above 0",
-    "episode list",
-    "conversation list",
-    "app list",
-    "app stats",
-    "checkpoint list",
-)
+LINES: Final = sections("policy/lines.txt")
+TRIED: Final = LINES["an app tries"]
 """What an app may try, which is answered for what is its own."""
-REFUSED: Final = (
-    "list --app {other}",
-    "search gear --app {other}",
-    "log --app {other}",
-    "show {memory}",
-    "show {episode}",
-    "show {talk}",
-    "show {message}",
-    "log {memory}",
-    "edit {memory} --importance 0.2",
-    "edit {memory} --supersede nonsense",
-    "edit {memory} --link {own}",
-    "edit {own} --link {memory}",
-    "rm {memory}",
-    "edit {memory} --pin",
-    "purge {memory} --force",
-    "context gear --conversation {talk}",
-    "context gear --app {other}",
-    "conversation show {talk}",
-    "conversation stats {talk}",
-    "conversation say hello --conversation {talk}",
-    "add nonsense --app {other}",
-    "app list {other}",
-    "app show {other} {memory}",
-    "app context {other}",
-    "app remember {other} nonsense",
-    "app remember {app} --conversation {talk}",
-    "app compact {other}",
-    "app delete {other} {memory}",
-    "app purge {other} --yes",
-    "app uninstall {other}",
-    "conversation start nonsense --app {other}",
-    "consolidate --dry-run",
-    "log HEAD..",
-    "review",
-    "check",
-    "config set apps.limit 3",
-)
+REFUSED: Final = LINES["an app is refused"]
 """What an app may try that names what is another's, or takes in everything."""
-FOR_NOBODY: Final = (
-    "context gear",
-    "context gear --thread t",
-    "context gear --explain",
-    "context gear --at 2027-01-01",
-    "list --block",
-    "delta --thread t",
-)
+FOR_NOBODY: Final = LINES["for nobody"]
 """What is written for models with no app named."""
 
 

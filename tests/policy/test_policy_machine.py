@@ -26,6 +26,7 @@ from pmem.project.setup import initialise, write_setting
 from pmem.values.records import STORES, Episode, Memory, MemoryType
 from tests.effort import examples
 from tests.faults.console import pmem
+from tests.labelled import sections
 from tests.policy.calls import BLOCKS, CALLS, OPENING, WHOLE, Given, public
 
 CATEGORIES: Final = ("activity", "event", "goals", "person", "procedural", "profile", "tasks")
@@ -103,42 +104,7 @@ SEEN: Final = (
 TELLING: Final = ("add", "add_all", "add_episode", "apps.remember", "edit", "supersede")
 """Calls by which an agent can say something of a person."""
 some_call = st.sampled_from([*CALLS, *SEEN, *SEEN])
-COMMANDS: Final = (
-    "list --all-states",
-    "list --block",
-    "search gear -k 50",
-    "search gear --kind message",
-    "search gear --explain --all-states",
-    "context gear --explain",
-    "context gear --format messages --conversation talk",
-    "context gear --thread t",
-    "delta --thread t",
-    "log --limit 0",
-    "log --operations",
-    "export arrays",
-    "export markdown",
-    "export audit",
-    "stats",
-    "inbox facts",
-    "episode list",
-    "episode arc",
-    "conversation list",
-    "conversation show",
-    "conversation stats",
-    "inbox proposals",
-    "app list",
-    "app list calendar",
-    "app context calendar",
-    "app context mail",
-    "context gear --app mail",
-    "search gear --app calendar",
-    "log HEAD..",
-    "check",
-    "check setup",
-    "list --at 2026-11-02",
-    "search gear --at 2026-11-03",
-    "context gear --at 2026-11-02",
-)
+COMMANDS: Final = sections("policy/lines.txt")["somebody asks"]
 OF_ONE: Final = (
     "show",
     "log",

@@ -25,8 +25,7 @@ ELLIPSIS: Final = "…"
 _NARROWEST_PANEL: Final = 34
 _NARROWEST_ROW: Final = 40
 """Columns below which no text is left out: two such lines would say too little."""
-_LEAST_TEXT: Final = 26
-"""Cells that a text needs beside its row's head; with fewer it stands below."""
+_LEAST_TEXT: Final = 26  # cells that a text needs beside its row's head; with fewer it stands below
 _INDENT: Final = 2
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _HEIGHTS: Final = "▁▂▃▄▅▆▇█"

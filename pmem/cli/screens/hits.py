@@ -15,8 +15,7 @@ from pmem.search.search import SearchResult
 from pmem.values.ids import short
 
 _DOTS: Final = 3
-_STEPS: Final = (0.3, 0.6)
-"""Scores from which on a hit has two dots, and three."""
+_STEPS: Final = (0.3, 0.6)  # scores from which on a hit has two dots, and three
 _WORDS: Final = 60
 
 

@@ -40,10 +40,8 @@ _COMMON_START: Final = 20
 """Characters before the first difference of two long values that are shown."""
 _UNSAID: Final = ("replaced", "branch")
 """What an event holds for pmem alone, or for another part of the same event."""
-_ALIKE: Final = 0.4
-"""A share of common words below which two texts are not compared word by word."""
-_AROUND: Final = 8
-"""Words that are shown before and behind a change."""
+_ALIKE: Final = 0.4  # A share of common words below which two texts are not compared word by word
+_AROUND: Final = 8  # words that are shown before and behind a change
 _MOST_WORDS: Final = 2000
 
 

@@ -22,92 +22,94 @@ Who, read leftwards from the phrase over auxiliaries and adverbs:
 from typing import Final
 
 CUES: Final = """
-decision 0.9 ours: decided -void|ended up +ing|agreed with +det|*agreed to|*agreed on|agreed that
-decision 0.9 ours: went with -vague|gone with -vague|opted for
+decision 0.9 ours: decided -void|ended up +ing|made the decision to|agreed with +det|*agreed to
+decision 0.9 ours: *agreed on|agreed that|settled for|went with -vague|gone with -vague
+decision 0.9 ours: opted for|opted to|opted against|ruled out
 decision 0.85 ours: *chose -vague|*switched to -vague|*switched from|going with -vague
-decision 0.85 we: *took -vague|*moved to -det|*stop +build|voted to
-decision 0.85 start: let us go with|let us use -vague|let us keep -onward|let us do +det
-decision 0.85 free: it was *agreed that|decision *was to
+decision 0.85 we: *took -vague|*moved to -det|*moved away|take +named|will go with|*stop +build
+decision 0.85 we: *stop use|*stop support|keep using|signed off on|voted to|voted for
+decision 0.85 start: let us go with|let us use -vague|let us keep -onward|let us take -vague
+decision 0.85 start: let us do +det|let us leave +det
+decision 0.85 free: it was *agreed that|it was *agreed to|decision *was to|decision *was that
 
-preference 0.8 ours: *prefer|prefer it when|would rather|like my
-preference 0.75 ours: always want -vague|do not like -vague|*hate -vague
+preference 0.8 ours: *prefer|prefer it when|prefer it if|would rather|like my|like our
+preference 0.75 ours: always want -vague|never want -vague|do not like -vague|*hate -vague
 preference 0.7 thing: *prefer
-preference 0.65 we: like to +doing
-preference 0.8 start: always +doing|prefer -vague
+preference 0.65 we: like to +doing|tend to +doing
+preference 0.8 start: always +doing|please always +doing|prefer -vague|avoid -vague
 preference 0.95 free: from now on
-preference 0.85 start: going forward|*future please
+preference 0.85 start: from now onwards|going forward|from today on|*future please
 
-constraint 0.8 anyone: must -guess|must be +state
-constraint 0.75 anyone: cannot use|may not be
-constraint 0.75 we: cannot -trouble|*have_to +duty|are required to
-constraint 0.6 i: cannot +habit
-constraint 0.75 thing: cannot -trouble|*have_to -repair|*are required|only supports
-constraint 0.8 free: not allowed|*are *forbidden|*are limited to|can only +rule
-constraint 0.75 free: is *vital that|deadline is|only +permitting|nobody +permitting
-constraint 0.85 start: never +doing|do not +doing|do not ever +doing
+constraint 0.8 anyone: must -guess|must be +state|must not|must never|must only
+constraint 0.75 anyone: may not +duty|cannot exceed|cannot use
+constraint 0.75 we: cannot -trouble|*have_to +duty|are required to|are obliged to
+constraint 0.6 i: cannot +habit|must not|can only +habit
+constraint 0.75 thing: cannot -trouble|*have_to -repair|may not -guess|*are required|required to
+constraint 0.75 thing: *are restricted to|only supports|shall
+constraint 0.8 free: not allowed|not permitted|*are *forbidden|*are limited to|*are mandatory
+constraint 0.8 free: limited to a maximum|hard limit is|can only +rule|may only
+constraint 0.75 free: is *vital that|important that|deadline is|deadline for
+constraint 0.75 free: only +permitting|nobody +permitting
+constraint 0.85 start: never +doing|do not +doing|do not ever +doing|under no circumstances
 constraint 0.7 start: never +command
-constraint 0.7 it: must -guess
+constraint 0.7 it: must -guess|must never|must only|cannot exceed
 
-goal 0.8 ours: *aiming to|*aiming for -vague
-goal 0.7 ours: *want to +build
-goal 0.65 ours: *want to +dated
-goal 0.8 owned: *aim is|*aim of +being|*aim for +being|*aim this +being|*aim with +being
-goal 0.75 free: what i am after is
+goal 0.8 ours: aim to|aim for|aiming to|aiming for -vague|aiming at -vague|intend to
+goal 0.7 ours: *want to +build|are going to +build
+goal 0.65 ours: *want to +dated|going to +dated
+goal 0.8 owned: *aim is|*aim are|*aim of +being|*aim for +being|*aim this +being|*aim with +being
+goal 0.75 free: what we want is|what we are after is|what i am after is|what we need is
 
-fact 0.65 thing: *run|*has +number|*are mostly
-fact 0.75 i: am *a ~role|live in|work *at|allergic to|work *on ~team
-fact 0.7 thing: *stored *in|*kept for|uses -vague|*takes +number
-entity 0.85 name: is *our|is the ~role|is *a ~role
-entity 0.75 name: works *on|*leads|runs ~team
-entity 0.75 free: *are *own_by by
-entity 0.7 start: my *kin +named
-procedure 0.75 start: here is how
+fact 0.65 thing: runs|run|has +number|have +number|*are mostly
+fact 0.75 i: am a ~role|am an ~role|live in|work at|work for|work as|work from|based in
+fact 0.75 i: work on ~team|work in ~team|am on ~team
+fact 0.75 start: my timezone is|my time zone is|my working hours are|my office is
+fact 0.75 i: allergic to|born in|born on|study at|speak +named
+fact 0.7 thing: *stored in|*stored on|*stored at|*stored with|*stored to|*kept for|*kept after
+fact 0.7 thing: points to|depends on|uses -vague|takes +number|costs +number|includes +number
+entity 0.85 name: is our|is my|is the ~role|is a ~role|is an ~role
+entity 0.75 name: works on|works in|works at|works for|works with|works as|*leads|runs ~team
+entity 0.75 free: is *own_by by|are *own_by by
+entity 0.7 start: my *kin +named|our *kin +named
+procedure 0.75 start: here is how|this is how|here are the steps
 procedure 0.75 free: works like this :
-procedure 0.75 owned: *steps to +being|*steps for +being
+procedure 0.75 owned: *steps to +being|*steps for +being|*steps of +being
 procedure 0.65 we: always *imperative
 goal 0.6 start: *request +lasting
-decision 0.6 start: *let *request +lasting|*let only +lasting|instead of +lasting
+decision 0.6 start: *let *request +lasting|*let only +lasting|only *request +lasting
+decision 0.6 start: instead of +lasting
 decision 0.75 we: should *request +lasting
 decision 0.7 start: use +instead|make it +instead
 decision 0.7 denied: use -vague
-constraint 0.65 start: make sure +lasting|ensure +lasting|mention that +lasting
+constraint 0.65 start: make sure +lasting|ensure +lasting|be sure to +lasting|mention that +lasting
 constraint 0.6 anyone: should *have +lasting|should *support
-constraint 0.6 it: should support
-constraint 0.6 free: there should be +lasting|no need to +lasting|should keep in mind that
-constraint 0.6 code: should *have
-constraint 0.65 free: , never +command
+constraint 0.6 it: should be +lasting|should not +lasting|should support|should *request +lasting
+constraint 0.6 free: there should be +lasting|they should *request +lasting|no need to +lasting
+constraint 0.6 free: should keep in mind that|is not needed
+constraint 0.6 code: should *request|should be|should not|should only|not needed|instead of
+constraint 0.65 free: , never +command|, always +command
 fact 0.6 thing: will be +state
-goal 0.6 we: want +lasting
-fact 0.6 code: assumes|will not +lasting
-fact 0.75 start: my *place is
-fact 0.65 i: *lived|have +number|have been +ing|have always
-preference 0.65 i: *love +ing
-goal 0.65 i: am planning to|am thinking of +ing
-fact 0.7 i: live near|*are a vegetarian
-fact 0.7 we: use +named
+goal 0.6 we: need a +lasting|need to *request +lasting|want +lasting
+fact 0.6 code: causing|assumes|will not +lasting|as a result|only works
+fact 0.65 i: adopted|joined|signed up|graduated|volunteer|volunteered|enrolled|own a|bought a
+fact 0.65 i: started a|started an|started my|got a new|got my|won a|won the|won my|have a ~kin
+fact 0.65 i: have +number|got engaged|got married|moved to|grew up|have been +ing
+fact 0.65 i: have always|collect|play the|teach
+preference 0.65 i: love to +doing|enjoy +ing|love +ing|like +ing|am into|am a fan of|am a big fan
+goal 0.65 i: am planning to|am thinking of +ing|plan to|am saving|dream of
+fact 0.7 i: live near|vegetarian|am a vegetarian|am a vegan|am vegan|grew up in
+fact 0.7 we: use +named|are using +named|run on
 """
 
 REPORTS: Final = """
 fact 0.7 ours: *change +became|*release +exact
 fact 0.7 start: *change +became|*release +exact
-fact 0.7 code: because|due to|*matter *was|root cause
+fact 0.7 code: because|caused by|due to
+fact 0.7 code: issue is|issue was|problem is|problem was|cause is|cause was|reason is|reason was
+fact 0.7 code: issue here is|root cause|culprit is|culprit was
 """
 """Phrases by which people, and assistants too, tell of a change, or of a cause that they found."""
 SETS: Final = {
-    "matter": "issue problem cause reason culprit issue_here",
-    "love": "love like enjoy",
-    "place": "timezone office working_hours",
-    "lived": """adopted joined graduated volunteer enrolled collect teach own_a bought_a started_a
-        got_a_new got_my won_a moved_to grew_up play_the""",
-    "our": "our my",
-    "takes": "takes costs includes",
-    "in": "in on at with to",
-    "at": "at as from for",
-    "on": "on in at for with as",
-    "a": "a an",
-    "has": "has have",
-    "run": "run runs",
-    "aiming": "aim aiming intend",
     "vague": """the_ball where when my friends family the_kids the_family it them him her you me
         us this that these those one up out off on to so what which how about with and but
         something anything nothing someone both neither either yet""",
@@ -172,7 +174,7 @@ SETS: Final = {
     "request": """add make create update change move use split merge put store call support
         include replace remove drop show hide limit allow build simplify improve document
         initialize initialise record set implement extend avoid skip switch""",
-    "are": "is are am",
+    "are": "is are",
     "agreed": "agreed settled decided",
     "chose": "chose chosen picked selected rejected",
     "switched": "switched switching",

@@ -37,22 +37,12 @@ _TECHNICAL: Final = lazily(
 _PHRASE: Final = lazily(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+){1,9}")
 _NAMING: Final = frozenset(
     """
-    app apps has not with for psk
-    db database prod production staging stage dev test tests testing vault secret
-    secrets password passwords passwd pass pwd token tokens key keys tls ssl cert server service
-    svc api env var vars variable name names file path config cfg conf settings user users admin
-    login auth access root the your see from must field input form page value values string
-    default local localhost host example sample dummy fake mock placeholder build release
-    version policy hash type legacy client cluster node region east west north south team
-    project repo master backup web shop job task step phase case item entry record message
-    request response session group role account min max len length size bits chars rotation
-    rotate expires required optional none null sha md base utf aes rsa oauth jwt http https
-    redis postgres mysql mongo kafka aws gcp azure
+    api app apps auth backup build cert client cluster config database dev env file hash key keys
+    local login name password prod production region secret secrets server service sql ssh ssl
+    staging test tls token tokens user value vault version web
     """.split()
 )
 """Parts of names of things: what has one is a name, and no phrase that somebody made up."""
-_MANY_SIGNS: Final = 4
-_MANY_PARTS: Final = 4
 _LEAST_WORD: Final = 3
 _NUMBER: Final = lazily(
     r"(?:[A-Za-z]{2,20}-?[0-9]+(?:\.[0-9]+)+)|[v~+-]?[0-9][0-9.,:_/TZ+-]*(?:-[a-z]{1,16}[0-9]{0,4}|[A-Za-z%]{1,3}){0,2}"
@@ -66,6 +56,11 @@ _CODED: Final = lazily(
     r"0x[0-9A-Fa-f]{1,16}$|(?:[0-9A-Fa-f]{2}:){5}|[A-Za-z]\w*=\w+;|pk_(?:live|test)_|#[0-9A-Fa-f]{3,8}$|MII[A-Za-z0-9+/]{2}[AI]NBgkqhkiG9w0BAQEFAAOC"
 )
 """Numbers, colours, and public keys."""
+_ATTRIBUTE: Final = lazily(
+    r"[a-z_]\w*=(?:True|False|None|null|[a-z_]+[0-9]?)|[A-Za-z_.-]+="
+    r"|(?:[a-z_]+[0-9]{0,2}[a-z_]*\.)+[a-z_]+[0-9]{0,2}[a-z_]*"
+)
+"""What is given to a call, or a name with dots."""
 _EMAIL: Final = lazily(r"[^@\s]{1,64}@[\w.-]{1,200}\.[a-z]{2,10}")
 _ID: Final = lazily(r"[0-9a-z]{1,11}-[0-9A-Za-z]{8}")
 _LETTERS: Final = lazily(r"[A-Za-z]")
@@ -85,17 +80,9 @@ _COLOUR: Final = lazily(r":#[0-9a-fA-F]{3,8}(?![0-9A-Za-z])")
 _ASSIGNED: Final = lazily(r"(?:^|[&;?,{])[A-Za-z_][\w.-]*=")
 _FILE: Final = lazily(r"[\w-]+\.[a-z]{1,5}[0-9]?")
 _RUN: Final = lazily(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]")
-_FEWEST_RUNS: Final = 4
 _LONGEST_RUN: Final = 2.7
-_SHAKEN: Final = 2.2
-_LEAST_MIXED: Final = 8
-_FEWEST_CHARACTERS: Final = 5
-_LEAST_PASSWORD: Final = 6
 _LEAST_TOKEN: Final = 16
 _LEAST_STRONG: Final = 10
-_LEAST_CHANGES: Final = 3
-_LONGEST_PLAIN: Final = 32
-_LEAST_DIGITS: Final = 2
 _LEAST_SHUFFLED: Final = 20
 _LEAST_CASE: Final = 0.25
 """Share of letters of either case; a name of several words has fewer capitals."""
@@ -105,7 +92,7 @@ _LEAST_ENTROPY: Final = 2.9
 
 def is_example(value: str) -> bool:
     """Tell whether a value is one that documentation shows in a secret's place."""
-    few = min(_FEWEST_CHARACTERS, len(value))
+    few = min(5, len(value))
     return len(set(value)) < few or _EXAMPLE.search(value.lower()) is not None
 
 
@@ -116,7 +103,7 @@ def is_usual(value: str) -> bool:
         bare in _USUAL
         or is_example(value)
         or not value.strip("*.xX-_")
-        or (len(bare) <= _LONGEST_PLAIN and re.fullmatch(_PLAIN, bare) is not None)
+        or (len(bare) <= 32 and re.fullmatch(_PLAIN, bare) is not None)
     )
 
 
@@ -129,7 +116,7 @@ def is_strong(value: str) -> bool:
     kinds = (str.islower, str.isupper, str.isdigit)
     mixed = all(any(map(kind, value)) for kind in kinds)
     changes = sum(one.isdigit() != other.isdigit() for one, other in pairwise(value))
-    return changes >= _LEAST_CHANGES and (mixed or len(value) >= _LEAST_SHUFFLED)
+    return changes >= 3 and (mixed or len(value) >= _LEAST_SHUFFLED)
 
 
 def is_drawn(value: str, *, is_short: bool, is_near: bool) -> bool:
@@ -154,11 +141,9 @@ def _is_mixed(value: str) -> bool:
     """Tell whether a value is of many short runs of letters and digits, and of no words."""
     runs = _RUN.findall(value)
     is_rough = (
-        len(runs) >= _FEWEST_RUNS
-        and any(map(str.islower, value))
-        and len(value) < _LONGEST_RUN * len(runs)
+        len(runs) >= 4 and any(map(str.islower, value)) and len(value) < _LONGEST_RUN * len(runs)
     )
-    is_long = len(value) >= _LEAST_MIXED
+    is_long = len(value) >= 8
     is_name = _EMAIL.fullmatch(value) is not None or _FILE.fullmatch(value) is not None
     return is_long and is_rough and not is_name and is_password(value)
 
@@ -171,12 +156,12 @@ def is_chosen(value: str) -> bool:
 
 def is_password(value: str) -> bool:
     """Tell whether a value that a text calls a password can be one."""
-    if len(value) < _LEAST_PASSWORD or value.isalpha():
+    if len(value) < 6 or value.isalpha():
         return False
     inside = value.strip("!?*.#")
     if _is_phrase(value):
         return True
-    has_symbol = not _SYMBOLS.isdisjoint(inside)
+    has_symbol = not _SYMBOLS.isdisjoint(inside) and _EMAIL.fullmatch(value) is None
     if not has_symbol and _is_name(value):
         return False
     if is_usual(value) or _is_reference(value):
@@ -195,7 +180,7 @@ def is_token(value: str) -> bool:
     if _is_name(plain) or _WORDS.fullmatch(value):
         return False
     digits = sum(character.isdigit() for character in plain)
-    is_random = digits >= _LEAST_DIGITS or _is_shuffled(plain)
+    is_random = digits >= 2 or _is_shuffled(plain)
     return is_random and bool(_LETTERS.search(plain)) and entropy(value) >= _LEAST_ENTROPY
 
 
@@ -209,10 +194,11 @@ def _is_reference(value: str) -> bool:
     """Tell whether a value names where a secret is, or is another thing that is no secret."""
     return (
         value[0] in _UNFIT_STARTS
-        or (_CODE.search(value) is not None and len(_ODD.intersection(value)) < _MANY_SIGNS)
+        or (_CODE.search(value) is not None and len(_ODD.intersection(value)) < 4)
         or _DIGEST.match(value) is not None
         or _NUMBER.fullmatch(value.rstrip("*")) is not None
         or _CODED.match(value) is not None
+        or _ATTRIBUTE.fullmatch(value) is not None
         or _ID.fullmatch(value) is not None
         or _PLACE.fullmatch(value) is not None
         or _SUBTEST.fullmatch(value) is not None
@@ -222,7 +208,7 @@ def _is_reference(value: str) -> bool:
 def _is_shaken(value: str) -> bool:
     """Tell whether letters of both cases follow each other as in no words."""
     letters = "".join(_LETTERS.findall(value))
-    return len(letters) >= _LEAST_STRONG and len(letters) < _SHAKEN * len(_RUN.findall(letters))
+    return len(letters) >= _LEAST_STRONG and len(letters) < 2.2 * len(_RUN.findall(letters))
 
 
 def _is_shuffled(value: str) -> bool:
@@ -246,7 +232,7 @@ def _is_phrase(value: str) -> bool:
     if not _PHRASE.fullmatch(value) or not any(map(str.isdigit, value)):
         return False
     parts = [part for part in re.split("[^A-Za-z]", value) if part]
-    is_long = len(parts) >= _MANY_PARTS
+    is_long = len(parts) >= 4
     is_mixed = any(part[0].isupper() and part != part.upper() for part in parts)
     is_word = all(len(part) >= _LEAST_WORD for part in parts)
     return (is_long or is_mixed) and is_word and _NAMING.isdisjoint(map(str.lower, parts))

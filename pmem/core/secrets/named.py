@@ -45,6 +45,9 @@ _QUOTED: Final = {
 _KEY: Final = lazily(r"\s{0,3}:")
 _LABEL: Final = lazily(r"[A-Za-z_][\w.-]{0,30}[:=]+(?=.)")
 _CUT: Final = lazily(r"[;&,|](?=[\w .-]{1,30}=)|\\[nrt\"']|\]\]|\)[;{]")
+_IN_FLAG: Final = lazily(
+    r"(?:(?:^|\s)--?[A-Za-z][A-Za-z-]{0,40}|(?:^|\s)(?:ENV|ARG|set|setx|setenv|-x)\s+\w{1,40})$"
+)
 _LATER: Final = lazily(
     r"""[^\n]{0,80}\n(?:[^\n]{0,80}\n){0,3}?[ \t]*["'-]{0,2}[ ]?["']?(?:value|default)["']?"""
     r"\s{0,3}[:=]\s{0,3}"
@@ -54,14 +57,11 @@ _NO_STARTS: Final = frozenset("-]})>;:,|&=@")
 _TRAILING: Final = ".,;:)]}»”’\\"
 _SIGNS: Final = frozenset(":=>|→：?")
 _STOPS: Final = frozenset(".!?")
-_MOST_WORDS: Final = 14
 _LOOK_BACK: Final = 120
-_WORDS_BACK: Final = 5
 _LEAST_ROOM: Final = 7
 """How much room a sign and a value need; where a word comes again and again, there is none."""
 _LONGEST_HEAD: Final = 60
 _GLUED: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.$"
-_LOOK_AHEAD: Final = 2400
 _LONGEST_QUOTED: Final = 256
 _MOST: Final = 96
 """How much of a value is judged; what is longer is found whole all the same."""
@@ -142,7 +142,7 @@ def _find_secrets_named(text: str, lowered: str, word: str) -> Iterator[Secret]:
         after = _next(lowered, word, following)
         if after < 0 or max(following - place, after - following) >= len(word) + _LEAST_ROOM:
             first = max(0, place - _LOOK_BACK - _LONGEST_HEAD - 1)
-            last = place + _LOOK_AHEAD
+            last = place + 2400
             part = text[first:last]
             found = _around(part, lowered[first:last], word, place - first)
             if last < len(text) and any(each.end >= len(part) for each in found):
@@ -193,7 +193,7 @@ def _values(text: str, name: Name) -> Iterator[_Value]:
     if text.startswith("}}", name.end) or text.startswith("</", name.start - 2):
         return
     last, most = _Value("", name.start, place), FIRM
-    for number in range(_MOST_WORDS):
+    for number in range(14):
         glue = _GLUE.match(text, place)[0]  # type: ignore[index]
         if not number and _is_none(text, name, place, glue):
             return
@@ -230,10 +230,12 @@ def _bond(text: str, name: Name, glue: str, value: _Value, last: _Value) -> int:
     if not _SIGNS.isdisjoint(glue) or " (" in glue or (last.text and text[last.end - 1] in ":="):
         return FIRM
     is_dressed = value.quoted or "**" in glue or "~~" in glue
-    if is_next and is_dressed:
+    if is_next and (_is_flag(text, name) or (is_dressed and _is_given(text, name, glue))):
         return FIRM
     if value.quoted and last.text.endswith("("):
         return min(last.bond, FIRM)
+    if text[name.start : name.end].lower() in words.SHORT:
+        return NEAR if is_next else HINT
     return FIRM if _lower(last) in words.COPULAS else NEAR if is_next else LOOSE
 
 
@@ -254,6 +256,8 @@ def _goes_on(text: str, name: Name, place: int, glue: str) -> bool:
     """Tell whether what is said of a name follows on the next line, alone on it."""
     before = text[place - 1] + glue.partition("\n")[0]
     line = text.rfind("\n", max(0, name.start - _LOOK_BACK), name.start) + 1
+    if "</" in glue and "<string>" not in glue:
+        return False
     if (
         _SIGNS.isdisjoint(before.replace(">", ""))
         and "<string>" not in glue
@@ -265,11 +269,22 @@ def _goes_on(text: str, name: Name, place: int, glue: str) -> bool:
     return len(rest) == 1
 
 
+def _is_given(text: str, name: Name, glue: str) -> bool:
+    """Tell whether what stands in quotes after a name is its value, not the next of a list."""
+    return "," not in glue or text[name.start - 2 : name.start - 1] == "("
+
+
 def _later(text: str, name: Name) -> Iterator[_Value]:
     """Yield what one of the next lines gives as a name's value: `name: X` and `value: ...`."""
     match = _LATER.match(text, name.end)
     if match is not None:
         yield _read_value(text, match.end())
+
+
+def _is_flag(text: str, name: Name) -> bool:
+    """Tell whether a name takes a value after it: `--token x`, `ENV TOKEN x`."""
+    before = text[max(0, name.start - 48) : name.end]
+    return ("-" in before or "_" in before) and _IN_FLAG.search(before) is not None
 
 
 def _read_value(text: str, start: int, is_dressed: bool = False) -> _Value:
@@ -306,6 +321,9 @@ def _secret_in_value(text: str, name: Name, value: _Value) -> Secret | None:
     if label and label[0].rstrip(":=").lower().rpartition("_")[2] in words.OTHER_THINGS:
         return None
     found = judged(name.word, whole.rstrip(_TRAILING), value.start, value.bond)
+    if found is None and label:
+        rest = whole[label.end() :].rstrip(_TRAILING)
+        found = judged(name.word, rest, value.start + label.end(), min(value.bond, NEAR))
     return _with_rest_of_word(text, found, value)
 
 
@@ -337,15 +355,19 @@ def _before(text: str, name: Name) -> list[Secret]:
     first = max(0, name.start - _LOOK_BACK)
     part = text[first : name.start]
     begin = max(part.rfind("\n"), part.rfind(". ")) + 1
-    found = list(_BEFORE.finditer(part, begin))[-_WORDS_BACK - 1 :]
+    found = list(_BEFORE.finditer(part, begin))[-6:]
     is_called = False
     for number, match in enumerate(reversed(found)):
         value = match[0].rstrip(_TRAILING)
         is_whole = match.start() > 0 or first == 0
         if is_whole and (number or match[0][-1] not in "_-."):
-            bond = FIRM if is_called else LOOSE
-            secret = judged(name.word, value, first + match.start(), bond)
-            if secret is not None:
-                return [secret]
+            previous = (
+                found[-number - 2][0].lower().rstrip(":=") if number + 2 <= len(found) else ""
+            )
+            if previous not in words.OTHER_THINGS:
+                bond = FIRM if is_called else LOOSE
+                secret = judged(name.word, value, first + match.start(), bond)
+                if secret is not None:
+                    return [secret]
         is_called = value.lower() in words.CALLING
     return []

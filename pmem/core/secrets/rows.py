@@ -9,19 +9,17 @@ from typing import Final, NamedTuple
 from pmem.core.patterns import lazily
 from pmem.core.secrets import words
 from pmem.core.secrets.false_positives import is_drawn, is_password
-from pmem.core.secrets.named import judged, word_of
+from pmem.core.secrets.named import NEAR, judged, word_of
 from pmem.core.secrets.rules import Secret
 
 _RULER: Final = frozenset("|-:=+ \t")
 _SPACE: Final = " \t\r"
 _DRESS: Final = "*_`'\"~"
-_LONGEST_NAME: Final = 60
 _SEPARATORS: Final = ("\t", "|", ",", ";", "  ")
 _INSIDE: Final = {
     sign: lazily(rf"""(?>(?:"[^"\n]{{0,256}}+"|[^\n{re.escape(sign)}])*)""") for sign in "\t|,;"
 } | {"  ": lazily(r"(?>(?:\S| (?! ))*)")}
 _HEAD: Final = lazily(r"""["']?[^\W\d_*`][\w /*`().-]{0,30}+["']?""")
-_LONGEST_HEADER: Final = 240
 _MOST_WORDS: Final = 2
 """How many words a column's name has; more are a sentence with commas."""
 _WHOSE: Final = ("user", "login", "name", "account", "host", "mail", "service", "server")
@@ -45,10 +43,7 @@ _FIRST: Final = lazily(
 )
 _ABOUT: Final = 60
 _QUOTES: Final = ("'", '"')
-_CLOSE: Final = 16
-_SHORTER: Final = 30
 _SIGNS: Final = ("/", ":")
-_TRAILING: Final = ".,;:)]}"
 
 
 class _Cell(NamedTuple):
@@ -74,7 +69,7 @@ def in_rows(text: str, lowered: str) -> Iterator[Secret]:
                 yield from _in_cell(word, cell)
         if is_named and line.lstrip()[:1] == "|":
             for name, cell in pairwise(_split_cells(line, place, "|")):
-                if len(name.text) <= _LONGEST_NAME:
+                if len(name.text) <= 60:
                     yield from _in_cell(word_of(name.text), cell)
         place += len(line) + 1
 
@@ -98,7 +93,7 @@ def beside_users(text: str, lowered: str) -> Iterator[Secret]:
     """Yield the passwords that follow a user's name: `the login is kim / ...`."""
     place = 0
     while (match := _PAIR.search(text, place)) is not None:
-        value = match["value"].rstrip(_TRAILING)
+        value = match["value"].rstrip(".,;:)]}")
         place = match.start("value")
         fits = _is_user(lowered, match) and is_drawn(value, is_short=True, is_near=False)
         if fits or (_is_first(lowered, match) and is_password(value)):
@@ -109,6 +104,8 @@ def beside_users(text: str, lowered: str) -> Iterator[Secret]:
 def _is_user(lowered: str, match: re.Match[str]) -> bool:
     """Tell whether what stands before a value is the name of somebody who logs in."""
     user, sign = match["user"].lower(), match["sign"].strip(" \"',")
+    if user in words.USERS and sign in _SIGNS:
+        return True
     if (
         match["sign"].strip() == ","
         and "@" not in user
@@ -117,11 +114,9 @@ def _is_user(lowered: str, match: re.Match[str]) -> bool:
         return False
     if user in words.OTHER_THINGS or user in words.ABOUT or user in words.COPULAS:
         return False
-    about = _CLOSE if "," in match["sign"] and not sign else _ABOUT
+    about = 16 if "," in match["sign"] and not sign else _ABOUT
     near = lowered[max(0, match.start() - about) : match.start()].rpartition("\n")[2]
-    after = (
-        lowered[match.end() : match.end() + _SHORTER].partition("\n")[0] if sign in _SIGNS else ""
-    )
+    after = lowered[match.end() : match.end() + 30].partition("\n")[0] if sign in _SIGNS else ""
     return _LOGIN.search(near) is not None or _LOGIN.search(after) is not None
 
 
@@ -134,6 +129,7 @@ def _is_first(lowered: str, match: re.Match[str]) -> bool:
 def _in_cell(word: str | None, cell: _Cell) -> Iterator[Secret]:
     if word and cell.text and " " not in cell.text:
         found = judged(word, cell.text, cell.start)
+        found = found or judged(word, cell.text, cell.start, NEAR)
         if found is not None:
             yield found
 
@@ -141,7 +137,7 @@ def _in_cell(word: str | None, cell: _Cell) -> Iterator[Secret]:
 @lru_cache(maxsize=64)
 def _header(line: str) -> tuple[str, list[str | None]]:
     """Return what parts the names of columns, and the word for secrets in each; else nothing."""
-    if len(line) <= _LONGEST_HEADER:
+    if len(line) <= 240:
         for sign in _SEPARATORS:
             if sign in line:
                 names = [cell.text for cell in _split_cells(line, 0, sign)]

@@ -4,6 +4,7 @@ Words of other languages are stems: `парол` goes on as `паролем`. Th
 the value beside them that must look like a secret.
 """
 
+import re
 from typing import Final
 
 from pmem.core.patterns import lazily
@@ -45,6 +46,10 @@ STEMS: Final = tuple(
 )
 """One of them stands in every text in lower case that has one of the words for secrets."""
 ASCII_STEMS: Final = tuple(filter(str.isascii, STEMS))
+USERS: Final = frozenset(
+    "admin administrator root postgres sa deploy sysadmin superuser ubuntu svc oracle ftp".split()
+)
+"""Names that need no such word: `admin:...`."""
 APART: Final = frozenset(
     """pass pw psk auth clave hesl geslo parola parol parool sifre mdp senha 키
     キー avain chave cheie clé""".split()
@@ -135,6 +140,10 @@ _PART: Final = lazily(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _GLUED: Final = lazily(r"s?(?:[_-]|[0-9]|[A-Z]|$|s$)")
 _ENDING: Final = 16
 _PROPER: Final = lazily(r"([A-Za-z][\w.+-]{1,24})(?:'s)?[ _-]{1,2}$")
+_OF_SERVICE: Final = lazily(r"s? (?:for|of|to|from) (?:the |our |my )?(\w{3,24})", re.IGNORECASE)
+_OF_KIND: Final = lazily(
+    r"\w{0,6}[ -](?:d\w{1,3} |of the )?(?:api|accès|acceso|доступ)", re.IGNORECASE
+)
 _OWNERS: Final = lazily(
     r"(?<![a-z])(?:db|root|user|my|s?ftp|smtp|mysql|pg|admin|auth|require|bind|mail|https?|proxy|ssh|wifi"
     r"|key|store|trust|redis|sql|login|new|old|wpa)$"
@@ -143,7 +152,6 @@ _OWNERS: Final = lazily(
 _IN_CODE: Final = lazily(r"\s?:?=\s?(?:[A-Za-z_.]{1,30}\()?[\"']")
 _BARE: Final = lazily(r"[\"'`]?[:,]?\s?[\"'`]")
 _OPEN: Final = ("public", "publickey", "publishable", "csrf", "site")
-_NEAR: Final = 48
 _OF_A_TEST: Final = lazily(r"[\]*:]{0,3}\s{1,4}(?:Test|Benchmark|Example|Fuzz|test_)\w")
 """What follows the verdict on a test: its name."""
 
@@ -155,13 +163,19 @@ def names_a_secret(text: str, lowered: str, word: str, place: int) -> bool:
     if word in SHORT:
         return _is_no_turn(text, lowered, place, place + len(word))
     before = lowered[max(0, place - _ENDING) : place].rstrip(" _-.:\n\"'{")
-    if before.endswith(_OPEN) or word not in KEYS:
-        return not before.endswith(_OPEN)
+    if before.endswith(_OPEN):
+        return False
+    if word not in KEYS:
+        return (
+            not lowered[max(0, place - _ENDING) : place]
+            .rstrip(" _-")
+            .endswith(("public", "publickey", "csrf"))
+        )
     if text.startswith("KEY=", place):
         return text[place - 1 : place] == "_"
-    if before.endswith(KINDS_OF_KEYS) or _is_of_service(text, place):
-        return True
-    return _is_given(text, lowered, place, place + len(word))
+    of_kind = before.endswith(KINDS_OF_KEYS) or _OF_KIND.match(text, place + len(word)) is not None
+    end = place + len(word)
+    return of_kind or _is_of_service(text, place, end) or _is_given(text, lowered, place, end)
 
 
 def is_end(rest: str, word: str = "") -> bool:
@@ -204,13 +218,15 @@ def _is_given(text: str, lowered: str, place: int, end: int) -> bool:
         return True
     if _IN_CODE.match(text, end) is not None:
         return text[place - 1 : place] in ("", " ", "\t", "\n", ".", "(")
-    return _BARE.match(text, end) is not None and "user" in lowered[max(0, place - _NEAR) : place]
+    return _BARE.match(text, end) is not None and "user" in lowered[max(0, place - 48) : place]
 
 
-def _is_of_service(text: str, place: int) -> bool:
-    """Tell whether a key is one of a service: "our Datadog key"."""
+def _is_of_service(text: str, place: int, end: int) -> bool:
+    """Tell whether a key is one of a service: "our Datadog key", "the key for Mapbox"."""
     match = _PROPER.search(text[max(0, place - 30) : place])
-    if match is None:
-        return False
-    name = match[1].removesuffix("'s")
-    return name.lower() not in NO_SERVICES and (name[0].isupper() or name.lower() in SERVICES)
+    if match is not None:
+        name = match[1].removesuffix("'s")
+        if name.lower() not in NO_SERVICES and (name[0].isupper() or name.lower() in SERVICES):
+            return True
+    match = _OF_SERVICE.match(text[end : end + _NEAR])
+    return match is not None and match[1].lower() in SERVICES

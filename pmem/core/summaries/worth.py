@@ -2,15 +2,15 @@
 
 A word's worth is e to the sum of the weights of what holds of it: a log-linear model of how many
 of the answers asked for later have the word. The weights were fitted by Poisson regression on
-conversations with questions, each conversation judged by the weights of the others, and rounded;
-`python -m tests.benchmarks.summaries FOLDER --fit` repeats it. What those conversations hardly
-hold (identifiers, errors, people beside assistants, technical decisions) has weights set by hand.
+conversations with questions, each conversation judged by the weights of the others, and rounded.
+What those conversations hardly hold (identifiers, errors, people beside assistants, technical
+decisions) has weights set by hand.
 """
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -117,7 +117,7 @@ WEIGHTS: Final[dict[str, float]] = {
     "self": 0.2,
     "person": 0.3,
 }
-"""Weights by feature; see `_word`, `_recurring` and `_piece` for what each means."""
+"""Weights by what holds; see `_word`, `_recurring` and `_of_piece` for what each means."""
 _WORD: Final = re.compile(r"[^\W_][\w'’.:/@%+#&-]*")
 _OUTCOMES: Final = """
 decide decision agree choose pick settle conclude conclusion switch adopt reject approve drop plan
@@ -133,7 +133,6 @@ _PROPOSES: Final = frozenset(
 )
 _SELF: Final = frozenset("i me my mine we us our ours".split())
 _VAGUE: Final = frozenset("it that this there these those they".split())
-_COMMON: Final = frozenset({"everyday", "speaker"})
 SPARSE: Final = 0.2
 WIDE: Final = 4
 REMEMBERED: Final = 40
@@ -141,10 +140,15 @@ REMEMBERED: Final = 40
 
 
 class TermUse(NamedTuple):
-    """One occurrence of a term, and which of `WEIGHTS` hold for the word itself."""
+    """One occurrence of a term, and the weight of the word itself.
+
+    `is_common` says that it is an everyday word or a speaker's name.
+    """
 
     term: str
-    held: tuple[str, ...]
+    weight: float
+    is_common: bool
+    is_name: bool = False
 
 
 def worths(found: Sequence[Piece], names: Iterable[str]) -> list[dict[str, float]]:
@@ -152,36 +156,27 @@ def worths(found: Sequence[Piece], names: Iterable[str]) -> list[dict[str, float
 
     A piece of nothing but everyday words and speakers' names is worth nothing.
     """
-    known: dict[tuple[str, ...], float] = {}
-    values: list[dict[str, float]] = []
-    for occurrences in features(found, names):
-        best: dict[str, float] = {}
-        for term, held in occurrences:
-            worth = known.get(held)
-            if worth is None:
-                worth = known[held] = math.exp(sum(WEIGHTS.get(name, 0.0) for name in held))
-            if worth > best.get(term, 0.0):
-                best[term] = worth
-        told = any(_COMMON.isdisjoint(held) for _, held in occurrences)
-        values.append(best if told else {})
-    return values
-
-
-def features(found: Sequence[Piece], names: Iterable[str]) -> list[list[TermUse]]:
-    """Return for each piece its terms in order, and which of `WEIGHTS` hold for each."""
     speakers = {term for name in names for term in terms(name)}
     said = [_words(piece.text, speakers) for piece in found]
     recurring = _recurring(found, said)
     asking = {piece.message for piece in found if _asks(piece)}
-    rows = []
-    for piece, occurrences in zip(found, said, strict=True):
-        whole = _piece(piece, occurrences, asking)
-        rows.append([TermUse(term, held + recurring[term] + whole) for term, held in occurrences])
-    return rows
+    values: list[dict[str, float]] = []
+    for piece, words in zip(found, said, strict=True):
+        whole = _of_piece(piece, words, asking)
+        best: dict[str, float] = {}
+        for word in words:
+            worth = math.exp(word.weight + recurring[word.term] + whole)
+            best[word.term] = max(worth, best.get(word.term, 0.0))
+        values.append({} if all(word.is_common for word in words) else best)
+    return values
 
 
 def _asks(piece: Piece) -> bool:
     return piece.end in ("?", "？")
+
+
+def _weight(held: Mapping[str, bool]) -> float:
+    return sum(WEIGHTS[name] for name, holds in held.items() if holds)
 
 
 def _words(text: str, speakers: set[str]) -> list[TermUse]:
@@ -192,9 +187,9 @@ def _words(text: str, speakers: set[str]) -> list[TermUse]:
         analyse = _word if len(surface) <= REMEMBERED else _word.__wrapped__
         for word in analyse(surface):
             if word.term in speakers:
-                found.append(TermUse(word.term, ("speaker",)))
-            elif "name" in word.held and match.start() == 0:
-                found.append(TermUse(word.term, tuple(h for h in word.held if h != "name")))
+                found.append(TermUse(word.term, 0.0, is_common=True))
+            elif word.is_name and match.start() == 0:
+                found.append(word._replace(weight=word.weight - WEIGHTS["name"]))
             else:
                 found.append(word)
     return found
@@ -202,58 +197,58 @@ def _words(text: str, speakers: set[str]) -> list[TermUse]:
 
 @lru_cache(maxsize=20_000)
 def _word(surface: str) -> tuple[TermUse, ...]:
-    """Return the terms of a word as it is written, each with what holds for it."""
+    """Return the terms of a word as it is written, each with its weight."""
     surface = surface.rstrip(".:/-'’&")
     identifier = is_identifier(surface)
+    is_name = surface[:1].isupper() and surface[:2] not in ("I'", "I’")
     found = []
     for term in terms(surface):
         held = {
             "everyday": term in everyday_terms(),
-            "name": surface[:1].isupper() and surface[:2] not in ("I'", "I’"),
+            "name": is_name,
             "number": term.isdigit(),
             "identifier": identifier and not term.isdigit(),
-            "time": term in _time_terms(),
+            "time": term in time_vocabulary(),
             "long": len(surface) >= 7,
             "short": len(surface) <= 3,
         }
-        found.append(TermUse(term, tuple(name for name, holds in held.items() if holds)))
+        found.append(TermUse(term, _weight(held), held["everyday"], is_name))
     return tuple(found)
 
 
-def _recurring(
-    found: Sequence[Piece], said: Sequence[Sequence[TermUse]]
-) -> dict[str, tuple[str, ...]]:
-    """Return by term how it recurs: twice, more often, in several messages."""
-    counted = Counter(word.term for occurrences in said for word in occurrences)
-    places: dict[str, set[int]] = {term: set() for term in counted}
-    for piece, occurrences in zip(found, said, strict=True):
-        for word in occurrences:
+def _recurring(found: Sequence[Piece], said: Sequence[Sequence[TermUse]]) -> dict[str, float]:
+    """Return by term the weight of how it recurs: twice, more often, in several messages."""
+    counted = Counter(word.term for words in said for word in words)
+    places: defaultdict[str, set[int]] = defaultdict(set)
+    for piece, words in zip(found, said, strict=True):
+        for word in words:
             places[word.term].add(piece.message)
-    recurring: dict[str, tuple[str, ...]] = {}
-    for term, count in counted.items():
-        held = () if count < 2 else ("twice",) if count == 2 else ("often",)
-        recurring[term] = (*held, "widespread") if len(places[term]) >= WIDE else held
-    return recurring
-
-
-def _piece(piece: Piece, said: Sequence[TermUse], asking: set[int]) -> tuple[str, ...]:
-    """Return what holds for all the words of a piece."""
-    plain = read(piece.text).words
-    telling = {word.term for word in said if _COMMON.isdisjoint(word.held)}
-    outcomes = _outcome_terms()
-    asked = _asks(piece)
-    held = {
-        "sparse": len(telling) < SPARSE * (1 + len(piece.text.split())),
-        "question": asked,
-        "proposal": not _PROPOSES.isdisjoint(plain),
-        "answer": not asked and piece.message - 1 in asking,
-        "outcome": any(word.term in outcomes for word in said),
-        "vague": bool(plain) and plain[0] in _VAGUE,
-        "remark": piece.kind == "remark",
-        "self": not _SELF.isdisjoint(plain),
-        "person": piece.by_person,
+    return {
+        term: _weight(
+            {"twice": count == 2, "often": count > 2, "widespread": len(places[term]) >= WIDE}
+        )
+        for term, count in counted.items()
     }
-    return tuple(name for name, holds in held.items() if holds)
+
+
+def _of_piece(piece: Piece, said: Sequence[TermUse], asking: set[int]) -> float:
+    """Return the weight of what holds for all the words of a piece."""
+    plain = read(piece.text).words
+    telling = {word.term for word in said if not word.is_common}
+    asked = _asks(piece)
+    return _weight(
+        {
+            "sparse": len(telling) < SPARSE * (1 + len(piece.text.split())),
+            "question": asked,
+            "proposal": not _PROPOSES.isdisjoint(plain),
+            "answer": not asked and piece.message - 1 in asking,
+            "outcome": not _outcome_terms().isdisjoint(word.term for word in said),
+            "vague": bool(plain) and plain[0] in _VAGUE,
+            "remark": piece.kind == "remark",
+            "self": not _SELF.isdisjoint(plain),
+            "person": piece.by_person,
+        }
+    )
 
 
 def is_identifier(surface: str) -> bool:
@@ -266,8 +261,3 @@ def is_identifier(surface: str) -> bool:
 @lru_cache(maxsize=1)
 def _outcome_terms() -> frozenset[str]:
     return frozenset(terms(_OUTCOMES))
-
-
-@lru_cache(maxsize=1)
-def _time_terms() -> frozenset[str]:
-    return time_vocabulary()

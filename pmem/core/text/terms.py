@@ -147,6 +147,7 @@ def written_dates(text: str) -> list[str]:
     ]
 
 
+@cache
 def time_vocabulary() -> frozenset[str]:
     """Return the terms that say when: months, weekdays and words such as "yesterday"."""
     spoken = (

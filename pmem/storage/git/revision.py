@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import RLock
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from pmem.errors import Damaged, NotFound, PmemError, Refused
 from pmem.storage.backend import Change, Problem
@@ -15,11 +15,7 @@ from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
 from pmem.values.records import KINDS, STORES, Record, RecordType
 
-if TYPE_CHECKING:
-    pass
-
 R = TypeVar("R", bound=Record)
-T = TypeVar("T")
 _FOLDER: Final = TreeEntry("040000", "")
 _LINK: Final = "120000"
 

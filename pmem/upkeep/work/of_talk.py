@@ -28,8 +28,7 @@ SHORTEST_SUMMARY: Final = 80
 CHARACTERS_A_TOKEN: Final = 4
 LEAST_CHARACTERS: Final = 200
 """From which length on a model looks for facts in a message."""
-_BEFORE: Final = 500
-"""Characters of what was said just before."""
+_BEFORE: Final = 500  # characters of what was said just before
 _LEAST, _PER_POINT = 0.4, 0.1
 """An importance of 5 makes a fact as sure as one that is promoted at once."""
 MOST_OF_EPISODE: Final = 30

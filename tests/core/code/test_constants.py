@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 from pmem.core.code.constants import assignments, same_value
 from pmem.core.code.definitions import parse_symbol
 from pmem.core.code.languages import Language, language_of
+from tests.labelled import read_rows
 
 LANGUAGES = [
     language_of(suffix) for suffix in (".py", ".ts", ".rs", ".go", ".yaml", ".sh", ".json")
 ]
-TABLE = "const o = {\n  retries: 3,\n  url: x == y ? 1 : 2,\n};"
-GO = "const (\n\tRetries int = 3 // so\n\tOther = 4\n)"
+
+
+VALUES = read_rows(__file__, "values.jsonl")
 
 
 def values(source: str, name: str, suffix: str) -> list[tuple[str, str]]:
@@ -23,48 +25,6 @@ def values(source: str, name: str, suffix: str) -> list[tuple[str, str]]:
         (f"{one.first}-{one.last}", one.value.decode())
         for one in assignments(lines, symbol, language_of(suffix), 0)
     ]
-
-
-@pytest.mark.parametrize(
-    ("suffix", "source", "name", "places", "value"),
-    [
-        (".py", "X = 3", "X", "1-1", "3"),
-        (".py", "X: Final[int]   =  3  # so", "X", "1-1", "3"),
-        (
-            ".py",
-            "X = {\n  'a': 1,\n  'b': [2],\n}\nY = 1",
-            "X",
-            "1-4",
-            "{\n  'a': 1,\n  'b': [2],\n}",
-        ),
-        (".py", "X = 'a; # b' ; y = 1", "X", "1-1", "'a; # b'"),
-        (".py", "X = 1, 2", "X", "1-1", "1, 2"),
-        (".py", "class A:\n    N = 1\nclass B:\n    N = 2\n", "B.N", "4-4", "2"),
-        (".py", "X = 3\ndef f():\n    X = 4", "X", "1-1", "3"),
-        (".py", "  'x': 3,", "x", "1-1", "3"),
-        (".ts", "export const X: number = 3;", "X", "1-1", "3"),
-        (".ts", TABLE, "retries", "2-2", "3"),
-        (".ts", TABLE, "url", "3-3", "x == y ? 1 : 2"),
-        (".ts", "  private static readonly x = 'a';", "x", "1-1", "'a'"),
-        (".go", GO, "Retries", "2-2", "3"),
-        (".go", GO, "Other", "3-3", "4"),
-        (".go", "x := 3", "x", "1-1", "3"),
-        (".rs", "pub(crate) const X: u32 = 3_000;", "X", "1-1", "3_000"),
-        (".rs", 'static X: &\'static str = "a=b";', "X", "1-1", '"a=b"'),
-        (".java", "private static final Map<String, Integer> X = y;", "X", "1-1", "y"),
-        (".h", "#define X 3 /* so */", "X", "1-1", "3"),
-        (".c", "int a = 3, b = 4;", "a", "1-1", "3, b = 4"),
-        (".php", "$x = 3;", "$x", "1-1", "3"),
-        (".sh", "export X='3 4'", "X", "1-1", "'3 4'"),
-        (".toml", "x = 3 # so", "x", "1-1", "3"),
-        (".yaml", "url: http://a?b=c", "url", "1-1", "http://a?b=c"),
-        (".yaml", "  - name: x", "name", "1-1", "x"),
-        (".json", '{"x": 3, "b": 1}', "x", "1-1", "3"),
-        (".json", '{\n  "x": [\n 3\n],\n  "b": 1}', "x", "2-4", "[\n 3\n]"),
-    ],
-)
-def test_a_line_gives_a_value(suffix: str, source: str, name: str, places: str, value: str) -> None:
-    assert values(source, name, suffix) == [(places, value)]
 
 
 @pytest.mark.parametrize(
@@ -121,3 +81,8 @@ def test_any_text_gives_what_stands_in_it(lines: list[bytes], language: Language
         assert 1 <= one.first <= one.last <= len(lines)
         kept = b"".join(b"\n".join(lines[one.first - 1 : one.last]).split())
         assert b"".join(one.value.split())[:1] in kept
+
+
+@pytest.mark.parametrize(("suffix", "source", "name", "places", "value"), VALUES)
+def test_a_line_gives_a_value(suffix: str, source: str, name: str, places: str, value: str) -> None:
+    assert values(source, name, suffix) == [(places, value)]

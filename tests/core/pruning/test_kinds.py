@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pmem.core.pruning.kinds import HEAD, Kinds, kinds_of
 from pmem.values.records import Message, Role
 from tests.conftest import NOW
+from tests.labelled import read_rows
 from tests.strategies import json_values
 from tests.work import STALLED, WITHIN, calls, seconds
 
@@ -22,186 +23,24 @@ def said(content: str) -> Kinds:
     return kinds_of(message(content))
 
 
-DIRECTIVES = [
-    "The port must be 8443.",
-    "Never commit secrets to the repository.",
-    "Please keep functions below 50 lines",
-    "Don't touch the migrations folder.",
-    "Make sure the tests run offline",
-    "Use PostgreSQL, not MySQL.",
-    "ok, but avoid new dependencies",
-    "No more than three retries, please.",
-    "Only use the standard library here",
-]
-NO_DIRECTIVES = [
-    "",
-    "thanks!",
-    "Never mind",
-    "I don't know what that means",
-    "Don't worry about it",
-    "It must be a bug in the parser",
-    "It should work now",
-    "Should we use tabs?",
-    "I need to leave early today",
-    "What does `must_not` do?",
-    "```\nassert x, 'must be positive'\n```",
-    "> you must always rebase\nWho wrote this?",
-    "Please help",
-]
-ERRORS = [
-    "It fails with a TypeError",
-    "I get an error when I start it",
-    "Traceback (most recent call last):\n  File ...",
-    "0 errors in the linter, but 2 tests failed",
-    "ModuleNotFoundError: No module named 'yaml'",
-    "That doesn't work on my machine",
-    "Look:\n```\nTraceback (most recent call last)\n```",
-    "```\nerror: linker not found\n```",
-]
-NO_ERRORS = [
-    "",
-    "no error",
-    "0 errors, 0 warnings",
-    "We need better error handling",
-    "It never fails",
-    "The job didn't fail this time",
-    "It should raise an error for negative numbers",
-    "If it fails, retry twice.",
-    "Any errors?",
-    "Rename the `error` column",
-    "```python\nclass ErrorPage: pass\n```",
-]
-CORRECTIONS = [
-    "Actually, the port is 8443.",
-    "Correction: the meeting is on Friday",
-    "That's wrong, the limit is 20",
-    "To clarify: only admins may delete",
-    "No, use the other branch",
-    "Use a queue instead of a list",
-    "Instead, split the file in two.",
-]
-NO_CORRECTIONS = [
-    "",
-    "What does it actually do?",
-    "Actually quite nice",
-    "No, thanks",
-    "No problem",
-    "That's correct",
-    "It is not bad",
-    "No, that's all",
-    "`actually` is a variable",
-]
-FIXES = [
-    "Fixed the import",
-    "The problem was a missing comma",
-    "It works now",
-    "The fix is to pin the version",
-]
-NO_FIXES = ["", "It is not fixed", "It needs to be fixed", "Is it fixed?", "That isn't fixed yet"]
-CASUAL = [
-    "thanks!",
-    "hi",
-    "ok",
-    "👍",
-    "谢谢",
-]
-NOT_CASUAL = [
-    "",
-    "...",
-    "yes",
-    "no",
-    "ok, deploy it",
-    "```\nthanks\n```",
-    "the",
-    "再来一次",
-]
-COMPLETE = [
-    "Task complete",
-    "all tests pass, merged",
-    "Done.",
-    "that's fixed, thanks",
-    "The migration is complete.",
-    "I'm done with the refactoring",
-    "All 42 tests pass.",
-    "That did the trick, thank you",
-    "It works now",
-    "That's done, so when you deploy, tell the team",
-    "No errors left, all checks are green",
-]
-INCOMPLETE = [
-    "",
-    "done?",
-    "Not done yet",
-    "When that is done, call me",
-    "If all tests pass, we're done",
-    "That will be fixed next week",
-    "It isn't fixed",
-    "Use a fixed-width font",
-    "Step 2 is done",
-    "It's done, but the tests still fail",
-    "All tests pass, however the docs are missing",
-    "Please complete the form",
-    "`done`",
-    "```\ndone\n```",
-    "> done\nDid he say that?",
-    "80% done",
-    "The work is done by the scheduler",
-    "Mark the task as complete",
-    "Let me verify that everything works",
-    "The branch is merged with the other one",
-]
-STRONG = [
-    "Now let's work on the tests",
-    "Next, the documentation.",
-    "New topic: how do we name releases?",
-    "Moving on. The parser needs a rewrite.",
-    "Let's switch to the deployment",
-    "Changing the subject: what about lunch?",
-    "Here's a new task: write a changelog",
-]
-WEAK = [
-    "Now the docs",
-    "I want to write a changelog",
-    "Create a landing page",
-    "I need a script for backups",
-]
-NOT_OPENING = [
-    "",
-    "thanks!",
-    "Now let's see",
-    "Now it fails",
-    "Next time use tabs",
-    "Next.js is slow",
-    "What about the same for the other file?",
-    "Add a test for that",
-    "Let's try it",
-    "The switch to Postgres was hard",
-    "> Now let's work on the tests\nWhat did you mean?",
-]
+KINDS = read_rows(__file__, "kinds.jsonl")
+PREDICATES: dict[str, Callable[[Kinds], bool]] = {
+    "directive": lambda kinds: kinds.directive,
+    "error": lambda kinds: kinds.error,
+    "correction": lambda kinds: kinds.correction,
+    "fix": lambda kinds: kinds.fix,
+    "casual": lambda kinds: kinds.casual,
+    "complete": lambda kinds: kinds.complete,
+    "strong opening": lambda kinds: kinds.opening == "strong",
+    "opening": lambda kinds: kinds.opening != "",
+}
 
 
-@pytest.mark.parametrize(
-    ("predicate", "yes", "no"),
-    [
-        pytest.param(lambda text: said(text).directive, DIRECTIVES, NO_DIRECTIVES, id="directive"),
-        pytest.param(lambda text: said(text).error, ERRORS, NO_ERRORS, id="error"),
-        pytest.param(
-            lambda text: said(text).correction, CORRECTIONS, NO_CORRECTIONS, id="correction"
-        ),
-        pytest.param(lambda text: said(text).fix, FIXES, NO_FIXES, id="fix"),
-        pytest.param(lambda text: said(text).casual, CASUAL, NOT_CASUAL, id="casual"),
-        pytest.param(lambda text: said(text).complete, COMPLETE, INCOMPLETE, id="complete"),
-        pytest.param(
-            lambda text: said(text).opening == "strong", STRONG, WEAK, id="strong opening"
-        ),
-        pytest.param(lambda text: said(text).opening != "", WEAK, NOT_OPENING, id="opening"),
-    ],
-)
-def test_kinds_are_told_apart(
-    predicate: Callable[[str], bool], yes: list[str], no: list[str]
-) -> None:
-    assert [text for text in yes if not predicate(text)] == []
-    assert [text for text in no if predicate(text)] == []
+@pytest.mark.parametrize("kind", PREDICATES)
+def test_kinds_are_told_apart(kind: str) -> None:
+    listed = [(text, holds) for name, holds, text in KINDS if name == kind]
+    told = [(text, PREDICATES[kind](said(text))) for text, _ in listed]
+    assert told == listed
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A name and its value are found in every form, and no form makes a secret of a placeholder."""
 
+import json
 from random import Random
 from typing import Final
 
@@ -8,75 +9,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pmem.core.secrets import find, find_named
-from tests.core.secrets.drawing import LOWER, UPPER, WORD, drawn
+from tests.core.secrets.drawing import LOWER, UPPER, WORD, drawn, lines_of
 
-FORMS: Final = {
-    "prose": "the {n} is {v}",
-    "prose, ahead": "use {v} as the {n} from now on",
-    "prose, behind": "{v} is the {n} of the build box",
-    "prose, for": "The {n} for the staging box is {v}.",
-    "prose, changed": "Kim changed the {n} to {v} today",
-    "aside": "log in with the {n} ({v}) first",
-    "dash": "{n} - {v}",
-    "long dash": "{n} — {v}",
-    "arrow": "{n} -> {v}",
-    "strong": "**{n}:** {v}",
-    "strong name": "**{n}**: {v}",
-    "strong value": "{n}: **{v}**",
-    "emphasis": "_{n}_: {v}",
-    "code": "{n}: `{v}`",
-    "both in code": "`{n}` = `{v}`",
-    "item": "- {n}: {v}",
-    "heading": "## {n}\n\n{v}\n",
-    "fence": "{n}:\n```\n{v}\n```",
-    "label": "{n} for kim: {v}",
-    "for now": "{n}: {v} for now",
-    "JSON": '{{"{i}": "{v}"}}',
-    "JSON, for now": '{{"{i}": "{v} for now"}}',
-    "JSON in a string": '"{{\\"{i}\\": \\"{v}\\"}}"',
-    "JSON list": '{{"{i}s": ["{v}"]}}',
-    "name and value": '{{"name": "{i}", "value": "{v}"}}',
-    "YAML": "{i}: {v}",
-    "YAML, quoted": "db:\n  {i}: '{v}'\n",
-    "YAML block": "{i}: >-\n  {v}\n",
-    "YAML variable": "- name: {I}\n  value: {v}\n",
-    "env": "{I}={v}",
-    "export": 'export {I}="{v}"',
-    "Docker": "ENV {I} {v}",
-    "PowerShell": '$env:{I} = "{v}"',
-    "cmd": "set {I}={v}",
-    "ini": "[db]\n{i} = {v}\n",
-    "properties": "spring.datasource.{i}={v}",
-    "Terraform": 'variable "{i}" {{\n  type = string\n  default = "{v}"\n}}',
-    "option": "deploy --{o} {v} --yes",
-    "option with a sign": "deploy --{o}={v}",
-    "SQL": "UPDATE users SET {i} = '{v}' WHERE id = 7",
-    "SQL insert": "INSERT INTO users (name, {i}) VALUES ('kim', '{v}');",
-    "call": 'connect(host="db", {i}="{v}")',
-    "setter": 'config.set{C}("{v}");',
-    "with": 'client.With{C}("{v}")',
-    "property": 'props.setProperty("db.{i}", "{v}")',
-    "item of a map": "os.environ['{I}'] = '{v}'",
-    "default": 'os.getenv("{I}", "{v}")',
-    "typed": '{i}: str = "{v}"',
-    "Go": '{i} := "{v}"',
-    "Java": 'private static final String {I} = "{v}";',
-    "C": '#define {I} "{v}"',
-    "Ruby": ":{i} => '{v}',",
-    "PHP": "define('{I}', '{v}');",
-    "header": "curl -H 'X-{o}: {v}' acme.test",
-    "Markdown table": "| user | {n} |\n|---|---|\n| kim | {v} |",
-    "table beside": "| {n} | {v} |",
-    "CSV": "user,{i}\nkim,{v}\n",
-    "tabs": "user\t{i}\nkim\t{v}",
-    "aligned": "USER      {I}\nkim       {v}",
-    "HTML": "<tr><td>{n}</td><td>{v}</td></tr>",
-    "XML": "<{i}>{v}</{i}>",
-    "attribute": '<add key="{i}" value="{v}" />',
-    "plist": "<key>{i}</key>\n<string>{v}</string>",
-    "URL query": "https://acme.test/login?{i}={v}&page=2",
-    "connection string": "Server=db;{i}={v};Encrypt=yes",
+FORMS: Final[dict[str, str]] = {
+    name: json.loads(f'"{form}"')
+    for name, _, form in (line.partition(" | ") for line in lines_of("forms.txt"))
 }
+"""Each form with `{n}` for the name, `{v}` for the value, and the name as `{i}`, `{I}`, ..."""
 NAMES: Final = ("password", "passphrase", "db password", "API key", "access token", "client secret")
 PLACEHOLDERS: Final = (
     *("changeme", "<password>", "${VALUE}", "{{ value }}", "your-password-here", "********"),

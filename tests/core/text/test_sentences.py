@@ -6,74 +6,15 @@ from hypothesis import strategies as st
 
 from pmem.core.text.sentences import read, sentences, split_sentences
 from pmem.core.text.words import spelled_out
+from tests.labelled import read_rows
 from tests.work import STALLED, seconds
 
-ENDS = [
-    # full stops that end a sentence
-    ("It takes 200 ms. Then it stops.", ["It takes 200 ms.", "Then it stops."]),
-    ("Run the test. Ask the host. Go.", ["Run the test.", "Ask the host.", "Go."]),
-    ("Use v1.2. Then wait 3.5 s.", ["Use v1.2.", "Then wait 3.5 s."]),
-    ("Run main.py. Then stop.", ["Run main.py.", "Then stop."]),
-    ("See https://a.b/c.d?x=y. It works.", ["See https://a.b/c.d?x=y.", "It works."]),
-    ("I came 1st. Then Plan B. We left.", ["I came 1st.", "Then Plan B.", "We left."]),
-    ("No. Never.", ["No.", "Never."]),
-    ("that works. let's go.", ["that works.", "let's go."]),
-    ("What? Yes! Good.", ["What?", "Yes!", "Good."]),
-    ("Really ? Yes ! Good.", ["Really ?", "Yes !", "Good."]),
-    # and those that do not
-    ("Ask Dr. Weber or Mrs. Lind.", ["Ask Dr. Weber or Mrs. Lind."]),
-    ("Use a store, e.g. Redis, i.e. a server.", ["Use a store, e.g. Redis, i.e. a server."]),
-    ("It has approx. 5 rows in St. Gallen.", ["It has approx. 5 rows in St. Gallen."]),
-    ("See No. 5 and fig. 3.", ["See No. 5 and fig. 3."]),
-    ("Logs etc. are kept. Rows etc. We left.", ["Logs etc. are kept.", "Rows etc.", "We left."]),
-    ("Call at 5 p.m. or later.", ["Call at 5 p.m. or later."]),
-    ("cd .. then git add . && git push", ["cd .. then git add . && git push"]),
-    ("Type `git add . && x` twice. Done.", ["Type `git add . && x` twice.", "Done."]),
-    # dots in between
-    ("Well... maybe. Wait... It fails", ["Well... maybe.", "Wait...", "It fails"]),
-    ("Yes… perhaps… No.", ["Yes… perhaps…", "No."]),
-    # what closes goes with what it closes
-    ('He said "go." Then we left.', ['He said "go."', "Then we left."]),
-    ("(It failed.) We left.", ["(It failed.)", "We left."]),
-    ("**It failed.** We left.", ["**It failed.**", "We left."]),
-    ("It works!🎉 Next.", ["It works!🎉", "Next."]),
-    ("It works! 🎉 Next.", ["It works!", "🎉 Next."]),
-    # Chinese and Japanese
-    ("这是。那是！好吗？好", ["这是。", "那是！", "好吗？", "好"]),
-    ("他说「好。」然后走了。", ["他说「好。」然后走了。"]),
-    ("他说“好。”我们走了。", ["他说“好。”", "我们走了。"]),
-    # a semicolon joins
-    ("It failed; we left.", ["It failed; we left."]),
-    # lines
-    ("## Problem\n- one item\n2. another", ["Problem", "one item", "another"]),
-    ("use tabs\nkeep it short", ["use tabs", "keep it short"]),
-    (
-        "We have decided that the server has to listen on the port that\nis written in the file.",
-        ["We have decided that the server has to listen on the port that is written in the file."],
-    ),
-    (
-        "We have decided that the server has to listen on the port that:\nis written.",
-        ["We have decided that the server has to listen on the port that:", "is written."],
-    ),
-    (
-        "We have decided that the server has to listen on the port that\n- is written",
-        ["We have decided that the server has to listen on the port that", "is written"],
-    ),
-    (
-        "We have decided that the server has to listen on the port there\nAnna agrees",
-        ["We have decided that the server has to listen on the port there", "Anna agrees"],
-    ),
-    (
-        "We have decided that the server has to listen on the port there\n\nas ever",
-        ["We have decided that the server has to listen on the port there", "as ever"],
-    ),
-    ("#17 is done. -x is an option", ["#17 is done.", "-x is an option"]),
-    ("", []),
-]
 PIECES = st.sampled_from(
     "a|B|1|e.g|Dr|no| |. |.|!|?|…|\n|`|)|\"|。|」|;|**|- |'|’|not|can".split("|")
 )
 TEXTS = st.text(max_size=200) | st.lists(PIECES, max_size=40).map("".join)
+
+ENDS = read_rows(__file__, "sentences.jsonl")
 
 
 @pytest.mark.row("S1.13.8")
