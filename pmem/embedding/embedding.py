@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from threading import Lock
 from typing import Any, Final, Literal, NamedTuple
@@ -227,7 +228,7 @@ def embed_missing(workspace: Workspace) -> None:
     try:
         embedder = embedder_of(workspace.settings.vectors)
         with open_vectors(_local(workspace), writes=True) as vectors:
-            made = _embed_all(embedder, vectors, _everything(workspace))
+            made = _embed_all(workspace, embedder, vectors)
     except (EmbeddingFailed, PmemError) as error:
         note(workspace, f"{error}; not everything is embedded")
         return
@@ -290,7 +291,7 @@ def embedded_count(workspace: Workspace) -> EmbeddedCount:
         PmemError: The vectors cannot be read.
     """
     model = embedder_of(workspace.settings.vectors).model
-    keys = {vector_key(model, each.text) for each in _everything(workspace)}
+    keys = {vector_key(model, text) for _, _, text in _everything(workspace)}
     with open_vectors(_local(workspace), writes=False) as vectors:
         return EmbeddedCount(len(keys), len(keys & vectors.keys()))
 
@@ -328,23 +329,16 @@ def note(workspace: Workspace, text: str) -> None:
         workspace.notes.append(told)
 
 
-class _Embedded(NamedTuple):
-    """A document's text; its id where its vector alone may find it, else nothing."""
-
-    found_as: str
-    text: str
-
-
-def _embed_all(embedder: Embedder, vectors: Vectors, documents: Iterable[_Embedded]) -> int:
+def _embed_all(workspace: Workspace, embedder: Embedder, vectors: Vectors) -> int:
     """Embed what has no vector yet; return how many texts that were."""
-    kept, model = vectors.keys(), embedder.model
+    kept = vectors.keys()
     by_key: dict[bytes, str] = {}
     placed: dict[str, bytes] = {}
-    for found_as, text in documents:
-        key = vector_key(model, text)
+    for type_, id_, text in _everything(workspace):
+        key = vector_key(embedder.model, text)
         by_key[key] = text
-        if found_as:
-            placed[found_as] = key
+        if type_ in (Memory, Episode):  # what their vectors alone may find
+            placed[id_] = key
     vectors.forget(kept - by_key.keys())
     vectors.place(placed)
     missing = [(key, text) for key, text in by_key.items() if key not in kept]
@@ -371,27 +365,24 @@ def _texts_at(workspace: Workspace, places: Mapping[int, DocumentKey]) -> Iterat
     for number, place in places.items():
         where = (place.type, place.record)
         if where not in records:
-            records[where] = _texts_of(workspace, *where)
+            records[where] = {}
+            with suppress(NotFound, Damaged, StorageRefused):
+                record = workspace.store(place.type).get(place.record)
+                records[where] = dict(embedded_texts(record))
         if place.id in records[where]:
             yield number, records[where][place.id]
 
 
-def _texts_of(workspace: Workspace, type_: RecordType, identifier: str) -> dict[str, str]:
-    try:
-        return dict(embedded_texts(workspace.store(type_).get(identifier)))
-    except (NotFound, Damaged, StorageRefused):
-        return {}
+def _everything(workspace: Workspace) -> Iterator[tuple[RecordType, str, str]]:
+    """Yield what is embedded, by its record's type and its id.
 
-
-def _everything(workspace: Workspace) -> Iterator[_Embedded]:
-    """Yield what is embedded: of talk only where a model is named, as it takes minutes."""
+    Of talk nothing is where no model is named: it takes minutes.
+    """
     names_model = workspace.settings.vectors.model != AUTO
     for store in workspace.stores:
-        is_found = store.type in (Memory, Episode)
-        if is_found or names_model:
+        if names_model or store.type in (Memory, Episode):
             for record in store.find():
-                for id_, text in embedded_texts(record):
-                    yield _Embedded(id_ if is_found else "", text)
+                yield from ((store.type, *each) for each in embedded_texts(record))
 
 
 def _local(workspace: Workspace) -> str:

@@ -99,13 +99,9 @@ class ExpectedHit(msgspec.Struct, frozen=True, kw_only=True):
 class Expectation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether a search recalled what was expected, and if not, what became of it.
 
-    Attributes:
-        reference: What was expected, as it was named.
-        stage: The stage that dropped it.
-        reason: The same in words.
-        id: Its id; None where nothing has this reference.
-        hit: Its place among all that answers the query, of `matches`, if it does.
-        last: The last of the hits that were shown, to compare with.
+    `reference` is as it was named, and `reason` says in words which stage dropped it. Its `id` is
+    None where nothing has this reference. `hit` is its place among all of the `matches`, if it is
+    one, beside the `last` of the hits that were shown.
     """
 
     reference: str

@@ -28,13 +28,9 @@ RULES: Final = (MemoryType.PREFERENCE, MemoryType.CONSTRAINT)
 class OwnPart(msgspec.Struct, frozen=True, kw_only=True):
     """What there is for a context, and what is to be told of it.
 
-    Attributes:
-        standing: what stands whatever the task, the first before the others.
-        answering: what answers the task.
-        left_out: what no context shows, or this one does not.
-        unnamed: how many others there are, by reason.
-        notes: what was wrong with it.
-        source: what it is drawn from; None where there is none for whoever asks.
+    `standing` is what stands whatever the task, `answering` what answers it; of the others some are
+    `left_out` by name and `unnamed` counts the rest. `notes` say what was wrong. The `source` is
+    None where there is none for whoever asks.
     """
 
     standing: tuple[Item, ...] = ()

@@ -45,17 +45,12 @@ def filled(made: Project, count: int = 15) -> list[str]:
 
 
 def lines(contents: list[str]) -> list[bytes]:
+    said = {"conversation": "talk", "role": "user"}
     return [
         orjson.dumps(
-            {
-                "id": str(number),
-                "conversation": "talk",
-                "role": "user",
-                "content": content,
-                "timestamp": f"2026-01-02T10:{number:02d}:00Z",
-            }
+            {**said, "id": str(n), "content": text, "timestamp": f"2026-01-02T10:{n:02d}:00Z"}
         )
-        for number, content in enumerate(contents)
+        for n, text in enumerate(contents)
     ]
 
 

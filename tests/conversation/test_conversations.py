@@ -16,7 +16,7 @@ from pmem.conversation.conversations import (
     StartRequest,
 )
 from pmem.errors import Ambiguous, Damaged, InvalidValue, NotFound
-from pmem.memory.conversations import ConversationRequest, LookRequest, current
+from pmem.memory.conversations import ConversationRequest, LookRequest, Transcript, current
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.upkeep.integrity import CheckRequest
@@ -43,32 +43,49 @@ def tell(workspace: Workspace, content: str, **fields: Any) -> Message:
     return ask(workspace, table.SAY, SayRequest(content=content, **fields)).message
 
 
+def start(workspace: Workspace, title: str | None = None) -> Conversation:
+    return ask(workspace, table.START, StartRequest(title=title))
+
+
+def transcript(workspace: Workspace, reference: str | None = None) -> Transcript:
+    return ask(workspace, table.TRANSCRIPT, LookRequest(conversation=reference))
+
+
+def named(workspace: Workspace, reference: str) -> Conversation:
+    return transcript(workspace, reference).conversation
+
+
 def contents(workspace: Workspace, reference: str | None = None) -> list[str]:
-    return [
-        message.content
-        for message in ask(
-            workspace, table.TRANSCRIPT, LookRequest(conversation=reference)
-        ).messages
-    ]
+    return [message.content for message in transcript(workspace, reference).messages]
+
+
+def titles(workspace: Workspace, status: Status | None = None) -> list[str | None]:
+    found = ask(workspace, table.CONVERSATIONS, ConversationsRequest(status=status))
+    return [item.title for item in found.items]
+
+
+def put(workspace: Workspace, identifier: str, external_id: str) -> None:
+    with workspace.transaction():
+        workspace.conversations.put(
+            Conversation(id=identifier, external_id=external_id, started_at=NOW, updated_at=NOW)
+        )
 
 
 def test_a_new_conversation_is_the_current_one(workspace: Workspace) -> None:
-    first = ask(workspace, table.START, StartRequest(title="  Database choice "))
-    second = ask(workspace, table.START, StartRequest())
+    first = start(workspace, "  Database choice ")
+    second = start(workspace)
     assert (first.title, second.title) == ("Database choice", None)
     assert (first.status, first.started_at, first.turns) == (Status.ACTIVE, NOW, 0)
     assert first.history[0].event is EventKind.ADD
     assert first.history[0].actor == "tester"
     assert first.id < second.id
     assert current(workspace) == second
-    assert tell(workspace, "Hello").id in str(
-        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=second.id))
-    )
+    assert tell(workspace, "Hello").id in str(transcript(workspace, second.id))
 
 
 @pytest.mark.row("S2.2.3")
 def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) -> None:
-    ask(workspace, table.START, StartRequest())
+    start(workspace)
     said = tell(
         workspace,
         "  Line one\n\tline two — ünï  ",
@@ -78,7 +95,7 @@ def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) ->
         tool_call={"name": "ls"},
         tool_result=["a"],
     )
-    assert [said] == list(ask(workspace, table.TRANSCRIPT, LookRequest(conversation=None)).messages)
+    assert [said] == list(transcript(workspace).messages)
     assert said.content == "  Line one\n\tline two — ünï  "
     assert (said.role, said.speaker, said.importance) == (Role.ASSISTANT, "Bo", 0.9)
     assert said.tokens == workspace.count(said.content)
@@ -89,10 +106,10 @@ def test_a_message_is_kept_verbatim_with_all_its_fields(workspace: Workspace) ->
 @given(st.lists(strategies.filled, max_size=25), st.integers(1, 6), st.integers(1, 6))
 def test_everything_said_is_kept_once_and_in_order(said: list[str], most: int, size: int) -> None:
     workspace = in_memory(max_recent_messages=most, chunk_size=size)
-    conversation = ask(workspace, table.START, StartRequest())
+    conversation = start(workspace)
     for content in said:
         tell(workspace, content)
-    found = ask(workspace, table.TRANSCRIPT, LookRequest(conversation=conversation.id))
+    found = transcript(workspace, conversation.id)
     assert [content.rstrip("\r\n") for content in said] == [item.content for item in found.messages]
     assert found.conversation.turns == len(said)
     assert len(found.conversation.recent_messages) <= most
@@ -104,26 +121,20 @@ def test_everything_said_is_kept_once_and_in_order(said: list[str], most: int, s
 
 @pytest.mark.row("S2.3.1", "S2.3.2")
 def test_overflow_moves_the_oldest_into_a_summarised_chunk(quick: Workspace) -> None:
-    ask(quick, table.START, StartRequest())
+    start(quick)
     for number in range(6):
         tell(quick, f"Point {number}: the parser is slow. Really.", speaker="Ada")
-    found = ask(quick, table.TRANSCRIPT, LookRequest(conversation=None))
+    found = transcript(quick)
     assert [len(chunk.messages) for chunk in found.chunks] == [3]
     assert found.chunks[0].summary.splitlines()[0] == "Ada: Point 0: the parser is slow."
     assert "parser" in found.chunks[0].key_topics
     assert found.chunks[0].tokens == quick.count(found.chunks[0].summary)
-    assert [item.content[:7] for item in found.conversation.recent_messages] == [
-        "Point 3",
-        "Point 4",
-        "Point 5",
-    ]
+    recent = [item.content[:7] for item in found.conversation.recent_messages]
+    assert recent == ["Point 3", "Point 4", "Point 5"]
 
 
 def test_the_current_conversation_is_the_latest_active_one(workspace: Workspace) -> None:
-    first, second = (
-        ask(workspace, table.START, StartRequest(title="first")),
-        ask(workspace, table.START, StartRequest(title="second")),
-    )
+    first, second = start(workspace, "first"), start(workspace, "second")
     ask(workspace, table.END, EndRequest(conversation=second.id, outcome="done"))
     assert current(workspace) == workspace.conversations.get(first.id)
     tell(workspace, "to the first")
@@ -137,7 +148,7 @@ def test_the_current_conversation_is_the_latest_active_one(workspace: Workspace)
 
 
 def test_ending_keeps_the_outcome_and_the_history(workspace: Workspace) -> None:
-    begun = ask(workspace, table.START, StartRequest())
+    begun = start(workspace)
     ended = ask(workspace, table.END, EndRequest(outcome="PostgreSQL it is")).conversation
     assert (ended.status, ended.outcome, ended.ended_at) == (Status.ENDED, "PostgreSQL it is", NOW)
     assert [event.before for event in ended.history] == [
@@ -156,7 +167,7 @@ def test_ending_keeps_the_outcome_and_the_history(workspace: Workspace) -> None:
 @pytest.mark.row("S2.2.1")
 @pytest.mark.parametrize("status", [Status.PAUSED, Status.ENDED])
 def test_what_is_not_active_takes_no_message(workspace: Workspace, status: Status) -> None:
-    conversation = ask(workspace, table.START, StartRequest())
+    conversation = start(workspace)
     request = EndRequest(conversation=conversation.id)
     if status is Status.PAUSED:
         ask(workspace, table.PAUSE, request)
@@ -185,7 +196,7 @@ def test_a_bad_message_is_refused_and_nothing_kept(
 ) -> None:
     monkeypatch.setattr("pmem.conversation.conversations.MESSAGE_CHARACTERS", 20)
     workspace = in_memory()
-    ask(workspace, table.START, StartRequest())
+    start(workspace)
     with pytest.raises(InvalidValue, match=sentence):
         tell(workspace, **fields)
     assert contents(workspace) == []
@@ -194,12 +205,12 @@ def test_a_bad_message_is_refused_and_nothing_kept(
 @pytest.mark.parametrize("title", ["", " ", "x" * 201])
 def test_a_bad_title_is_refused(workspace: Workspace, title: str) -> None:
     with pytest.raises(InvalidValue):
-        ask(workspace, table.START, StartRequest(title=title))
-    assert ask(workspace, table.CONVERSATIONS, ConversationsRequest()).items == ()
+        start(workspace, title)
+    assert titles(workspace) == []
 
 
 def test_clearing_keeps_every_message(quick: Workspace) -> None:
-    conversation = ask(quick, table.START, StartRequest())
+    conversation = start(quick)
     for number in range(7):
         tell(quick, f"Point {number}")
     cleared = ask(quick, table.CLEAR, ConversationRequest(conversation=None))
@@ -208,103 +219,64 @@ def test_clearing_keeps_every_message(quick: Workspace) -> None:
     assert ask(quick, table.CLEAR, ConversationRequest(conversation=None)) == cleared
     tell(quick, "Afresh")
     assert contents(quick)[-1] == "Afresh"
-    assert (
-        ask(quick, table.TRANSCRIPT, LookRequest(conversation=None)).conversation.cleared_turns == 7
-    )
+    assert transcript(quick).conversation.cleared_turns == 7
 
 
 def test_overviews_are_in_order_of_their_start() -> None:
     backend = InMemory()
     for days in (3, 1, 2):
         at = NOW - timedelta(days=days)
-        ask(
-            Workspace("nowhere", actor="tester", now=at, backend=backend),
-            table.START,
-            StartRequest(title=f"{days} days ago"),
-        )
+        start(Workspace("nowhere", actor="tester", now=at, backend=backend), f"{days} days ago")
     workspace = Workspace("nowhere", actor="tester", now=NOW, backend=backend)
-    assert [
-        item.title for item in ask(workspace, table.CONVERSATIONS, ConversationsRequest()).items
-    ] == [
-        "3 days ago",
-        "2 days ago",
-        "1 days ago",
-    ]
+    assert titles(workspace) == ["3 days ago", "2 days ago", "1 days ago"]
     ask(workspace, table.PAUSE, ConversationRequest())
-    assert [
-        item.title
-        for item in ask(
-            workspace, table.CONVERSATIONS, ConversationsRequest(status=Status.PAUSED)
-        ).items
-    ] == ["1 days ago"]
+    assert titles(workspace, Status.PAUSED) == ["1 days ago"]
 
 
 def test_references_are_prefixes_short_ids_or_external_ids(workspace: Workspace) -> None:
-    one = ask(workspace, table.START, StartRequest(title="one"))
-    assert (
-        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=one.id[-8:-2])).conversation
-        == one
-    )
-    two = ask(workspace, table.START, StartRequest(title="two"))
+    one = start(workspace, "one")
+    assert named(workspace, one.id[-8:-2]) == one
+    two = start(workspace, "two")
     prefix = one.id[:4]
     assert two.id.startswith(prefix)
     with pytest.raises(Ambiguous, match=f"conversation {short(one.id)}"):
-        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=prefix))
+        transcript(workspace, prefix)
     twin = f"zzzzzzzz-{short(one.id)}"
     with workspace.transaction():
         workspace.conversations.put(msgspec.structs.replace(one, id=twin))
     with pytest.raises(Ambiguous, match=f"{one.id}, conversation {twin}"):
-        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=short(one.id)))
+        transcript(workspace, short(one.id))
     with pytest.raises(NotFound):
-        ask(workspace, table.TRANSCRIPT, LookRequest(conversation="nothing-like-it"))
-    with workspace.transaction():
-        workspace.conversations.put(
-            Conversation(id="zz-00000001", external_id="standup", started_at=NOW, updated_at=NOW)
-        )
-    assert (
-        ask(workspace, table.TRANSCRIPT, LookRequest(conversation="standup")).conversation.id
-        == "zz-00000001"
-    )
+        transcript(workspace, "nothing-like-it")
+    put(workspace, "zz-00000001", "standup")
+    assert named(workspace, "standup").id == "zz-00000001"
 
 
 def test_an_external_id_counts_before_the_start_of_an_id(workspace: Workspace) -> None:
-    one = ask(workspace, table.START, StartRequest(title="one"))
+    one = start(workspace, "one")
     for identifier, name in (("zz-00000001", one.id[:3]), ("zz-00000002", one.id[-8:])):
-        with workspace.transaction():
-            workspace.conversations.put(
-                Conversation(id=identifier, external_id=name, started_at=NOW, updated_at=NOW)
-            )
-    assert (
-        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=one.id[:3])).conversation.id
-        == "zz-00000001"
-    )
-    assert (
-        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=one.id[:4])).conversation == one
-    )
-    assert (
-        ask(workspace, table.TRANSCRIPT, LookRequest(conversation=one.id[-8:])).conversation == one
-    )
+        put(workspace, identifier, name)
+    assert named(workspace, one.id[:3]).id == "zz-00000001"
+    assert named(workspace, one.id[:4]) == one
+    assert named(workspace, one.id[-8:]) == one
 
 
 def test_one_external_id_for_two_conversations_is_ambiguous(workspace: Workspace) -> None:
     for identifier in ("zz-00000001", "zz-00000002"):
-        with workspace.transaction():
-            workspace.conversations.put(
-                Conversation(id=identifier, external_id="talk", started_at=NOW, updated_at=NOW)
-            )
+        put(workspace, identifier, "talk")
     with pytest.raises(Ambiguous, match="zz-00000001 and zz-00000002"):
-        ask(workspace, table.TRANSCRIPT, LookRequest(conversation="talk"))
+        transcript(workspace, "talk")
 
 
 def test_a_conversation_without_its_chunk_is_damaged(quick: Workspace) -> None:
-    ask(quick, table.START, StartRequest())
+    start(quick)
     for number in range(6):
         tell(quick, f"Point {number}")
-    lost = ask(quick, table.TRANSCRIPT, LookRequest(conversation=None)).chunks[0]
+    lost = transcript(quick).chunks[0]
     with quick.transaction():
         quick.chunks.remove(lost.id)
     with pytest.raises(Damaged, match=f"{lost.id}.json is missing"):
-        ask(quick, table.TRANSCRIPT, LookRequest(conversation=None))
+        transcript(quick)
     assert [finding.code for finding in ask(quick, table.CHECK, CheckRequest()).findings] == [
         "dangling"
     ]

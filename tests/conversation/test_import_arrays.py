@@ -45,115 +45,14 @@ Item = dict[str, Any]
 STAMP = "2026-02-03T10:15:00.000Z"
 AT = datetime(2026, 2, 3, 10, 15, tzinfo=UTC)
 
-MEMORIES: list[Item] = [
-    {
-        "id": "mlk2p0a1-9f3c21de",
-        "type": "decision",
-        "content": "Invoices are rendered by the billing service, not by the front end",
-        "category": "architecture",
-        "tags": ["billing", "invoices"],
-        "relationships": [
-            {
-                "targetId": "mlk2p0b7-77aa01bc",
-                "type": "depends_on",
-                "strength": 0.8,
-                "createdAt": STAMP,
-            }
-        ],
-        "validFrom": STAMP,
-        "createdAt": STAMP,
-        "updatedAt": "2026-02-04T08:00:00.000Z",
-        "metadata": {
-            "source": {"type": "conversation", "conversationId": "mlk2nzzz-0a0b0c0d"},
-            "importance": 0.85,
-            "accessCount": 4,
-            "lastAccessedAt": "2026-02-05T07:00:00.000Z",
-            "decayFactor": 0.93,
-            "tokens": 16,
-            "embedding": [0.1, 0.2],
-        },
-    },
-    {
-        "id": "mlk2p0b7-77aa01bc",
-        "type": "constraint",
-        "content": "Invoices must be archived for ten years",
-        "category": "law",
-        "tags": [],
-        "relationships": [],
-        "validFrom": STAMP,
-        "validUntil": None,
-        "createdAt": STAMP,
-        "updatedAt": STAMP,
-        "metadata": {"source": "manual", "importance": 0.6, "accessCount": 0, "tokens": 10},
-    },
-]
-EPISODES: list[Item] = [
-    {
-        "id": "mlk2q111-5e6f7a8b",
-        "type": "episode",
-        "episodeType": "problem_solved",
-        "title": "Lost invoices found",
-        "summary": "The queue dropped jobs while deploying; it is drained first now.",
-        "context": "Deployments of the billing service",
-        "participants": ["Ada", "Bo"],
-        "outcome": "Nothing is lost any more",
-        "emotionalValence": 0.7,
-        "significance": 0.8,
-        "linkedMemories": ["mlk2p0a1-9f3c21de"],
-        "conversationRef": {
-            "conversationId": "mlk2nzzz-0a0b0c0d",
-            "turnRange": {"start": 3, "end": 9},
-        },
-        "tags": ["billing"],
-        "createdAt": STAMP,
-        "updatedAt": STAMP,
-        "metadata": {"importance": 0.8, "tokens": 30},
-    }
-]
-
-
-def _said(number: int) -> Item:
-    return {
-        "id": f"mlk2nz{number:02d}-0000{number:04d}",
-        "role": ("user", "assistant")[number % 2],
-        "content": f"Message {number} about invoices",
-        "timestamp": STAMP,
-        "metadata": {"tokens": 6},
-    }
-
-
-CHUNKS: list[Item] = [
-    {
-        "id": "mlk2o222-1b2c3d4e",
-        "conversationId": "mlk2nzzz-0a0b0c0d",
-        "chunkNumber": 1,
-        "messages": [_said(0), _said(1)],
-        "summary": "Invoices went missing during deployments.",
-        "keyTopics": ["invoices", "deployments"],
-        "tokenCount": 12,
-        "createdAt": STAMP,
-    }
-]
-CONVERSATIONS: list[Item] = [
-    {
-        "id": "mlk2nzzz-0a0b0c0d",
-        "projectId": "billing",
-        "startedAt": STAMP,
-        "endedAt": "2026-02-03T11:00:00.000Z",
-        "status": "ended",
-        "totalTurns": 4,
-        "chunks": CHUNKS,
-        "recentMessages": [_said(2), _said(3)],
-        "activeFacts": [],
-        "milestones": [],
-    }
-]
+SAMPLE = Path(__file__).with_name("multi_tier")
+LONG, EPISODIC = "long-term-memory.json", "episodic-memory.json"
+TALKS, PARTS = "conversations.json", "conversation-chunks.json"
 FILES: dict[str, list[Item]] = {
-    "long-term-memory.json": MEMORIES,
-    "episodic-memory.json": EPISODES,
-    "conversations.json": CONVERSATIONS,
-    "conversation-chunks.json": CHUNKS,
+    name: json.loads((SAMPLE / name).read_bytes()) for name in (LONG, EPISODIC, TALKS, PARTS)
 }
+MEMORIES, EPISODES, CONVERSATIONS, CHUNKS = FILES.values()
+SAID: Item = CHUNKS[0]["messages"][1]
 
 
 def write(folder: Path, files: dict[str, Any]) -> str:
@@ -176,9 +75,9 @@ def figures(done: Imported) -> tuple[int, int, int, int]:
 
 
 @pytest.fixture
-def sample(tmp_path: Path) -> str:
-    """Write the sample files and return their folder."""
-    return write(tmp_path / "sample", FILES)
+def sample() -> str:
+    """Return the folder of the sample files."""
+    return str(SAMPLE)
 
 
 @pytest.mark.row("S2.10.1")
@@ -186,53 +85,38 @@ def test_the_designs_own_files_come_in_whole(workspace: Workspace, sample: str) 
     done = take(workspace, sample)
     assert (figures(done), done.skipped) == ((5, 0, 0, 0), ())
     memory = workspace.memories.get("mlk2p0a1-9f3c21de")
-    assert (memory.type, memory.category) == (MemoryType.DECISION, "architecture")
-    assert MEMORIES[0]["content"] == memory.content
-    assert (memory.importance, memory.tokens, memory.tags) == (0.85, 16, ("billing", "invoices"))
-    assert (4, datetime(2026, 2, 5, 7, tzinfo=UTC)) == (memory.access.count, memory.access.last_at)
-    assert (memory.created_at, memory.valid_from, memory.valid_until) == (AT, AT, None)
-    assert datetime(2026, 2, 4, 8, tzinfo=UTC) == memory.updated_at
-    assert (
-        memory.source.kind,
-        memory.source.conversation,
-    ) == ("conversation", "mlk2nzzz-0a0b0c0d")
     link = memory.relationships[0]
-    assert (
-        link.target,
-        link.type,
-        link.strength,
-        link.created_at,
-    ) == ("mlk2p0b7-77aa01bc", "depends_on", 0.8, AT)
+    assert [
+        *(memory.type, memory.category, memory.content, memory.importance, memory.tokens),
+        *(memory.tags, memory.access.count, memory.access.last_at, memory.created_at),
+        *(memory.valid_from, memory.valid_until, memory.updated_at, memory.source.kind),
+        *(memory.source.conversation, link.target, link.type, link.strength, link.created_at),
+    ] == [
+        *(MemoryType.DECISION, "architecture", MEMORIES[0]["content"], 0.85, 16),
+        *(("billing", "invoices"), 4, datetime(2026, 2, 5, 7, tzinfo=UTC), AT),
+        *(AT, None, datetime(2026, 2, 4, 8, tzinfo=UTC), "conversation"),
+        *("mlk2nzzz-0a0b0c0d", "mlk2p0b7-77aa01bc", "depends_on", 0.8, AT),
+    ]
 
 
 def test_an_episode_keeps_its_place_in_the_conversation(workspace: Workspace, sample: str) -> None:
     take(workspace, sample)
     episode = workspace.episodes.get("mlk2q111-5e6f7a8b")
-    assert (
-        episode.type,
-        episode.valence,
-        episode.significance,
-    ) == (EpisodeType.PROBLEM_SOLVED, 0.7, 0.8)
     assert episode.turns is not None
-    assert (
-        episode.conversation,
-        episode.turns.start,
-        episode.turns.end,
-    ) == ("mlk2nzzz-0a0b0c0d", 3, 9)
-    assert (
-        episode.participants,
-        episode.linked_memories,
-    ) == (("Ada", "Bo"), ("mlk2p0a1-9f3c21de",))
+    assert [
+        *(episode.type, episode.valence, episode.significance, episode.conversation),
+        *(episode.turns.start, episode.turns.end, episode.participants, episode.linked_memories),
+    ] == [
+        *(EpisodeType.PROBLEM_SOLVED, 0.7, 0.8, "mlk2nzzz-0a0b0c0d"),
+        *(3, 9, ("Ada", "Bo"), ("mlk2p0a1-9f3c21de",)),
+    ]
 
 
 def test_a_conversation_comes_in_with_its_chunks(workspace: Workspace, sample: str) -> None:
     take(workspace, sample)
     conversation = workspace.conversations.get("mlk2nzzz-0a0b0c0d")
-    assert (
-        conversation.status,
-        conversation.turns,
-        conversation.started_at,
-    ) == (Status.ENDED, 4, AT)
+    told = (conversation.status, conversation.turns, conversation.started_at)
+    assert told == (Status.ENDED, 4, AT)
     assert conversation.chunks == ("mlk2o222-1b2c3d4e",)
     assert [said.role for said in conversation.recent_messages] == [Role.USER, Role.ASSISTANT]
     chunk = workspace.chunks.get("mlk2o222-1b2c3d4e")
@@ -292,54 +176,33 @@ def _nested(levels: int) -> list[Any]:
 
 
 BAD: dict[str, tuple[str, Any]] = {
-    "a text": ("long-term-memory.json", "pancakes"),
-    "null": ("episodic-memory.json", None),
-    "a list": ("conversations.json", []),
-    "an empty object": ("long-term-memory.json", {}),
-    "no id": ("long-term-memory.json", _without(MEMORIES[0], "id")),
-    "no content": ("long-term-memory.json", _without(MEMORIES[0], "content")),
-    "no time": ("long-term-memory.json", {"id": "x", "content": "y"}),
-    "a time that is none": ("long-term-memory.json", {**MEMORIES[0], "createdAt": "soon"}),
-    "a time without zone for an old id": (
-        "long-term-memory.json",
-        {**MEMORIES[0], "id": "x", "createdAt": "3d"},
-    ),
-    "an unknown type": ("long-term-memory.json", {**MEMORIES[0], "type": "rumour"}),
-    "a type of another type": ("long-term-memory.json", {**MEMORIES[0], "type": ["fact"]}),
-    "importance out of range": (
-        "long-term-memory.json",
-        {**MEMORIES[0], "metadata": {"importance": 9}},
-    ),
-    "metadata that is a list": ("long-term-memory.json", {**MEMORIES[0], "metadata": [1]}),
-    "links that are texts": ("long-term-memory.json", {**MEMORIES[0], "relationships": ["x"]}),
-    "an unknown episode type": ("episodic-memory.json", {**EPISODES[0], "episodeType": "party"}),
-    "a reference that is a text": (
-        "episodic-memory.json",
-        {**EPISODES[0], "conversationRef": "talk"},
-    ),
-    "valence out of range": ("episodic-memory.json", {**EPISODES[0], "emotionalValence": 3}),
-    "a conversation without start": ("conversations.json", _without(CONVERSATIONS[0], "startedAt")),
-    "a chunk reference without id": ("conversations.json", {**CONVERSATIONS[0], "chunks": [{}]}),
-    "chunks that are a number": ("conversations.json", {**CONVERSATIONS[0], "chunks": 3}),
-    "messages that are texts": (
-        "conversations.json",
-        {**CONVERSATIONS[0], "recentMessages": ["x"]},
-    ),
-    "an unknown role": (
-        "conversation-chunks.json",
-        {**CHUNKS[0], "messages": [{**_said(1), "role": "wizard"}]},
-    ),
-    "nested too deep": (
-        "conversation-chunks.json",
-        {**CHUNKS[0], "messages": [{**_said(1), "toolCall": _nested(80)}]},
-    ),
-    "nested far too deep": ("long-term-memory.json", {**MEMORIES[0], "extra": _nested(900)}),
-    "our form, but newer": (
-        "long-term-memory.json",
-        {"schema": 2, "id": "mlk2p0a1-9f3c21df", "content": "x"},
-    ),
-    "our form, but broken": ("long-term-memory.json", {"schema": 1, "id": "mlk2p0a1-9f3c21df"}),
-    "an id that escapes": ("long-term-memory.json", {"schema": 1, "id": "../../evil"}),
+    "a text": (LONG, "pancakes"),
+    "null": (EPISODIC, None),
+    "a list": (TALKS, []),
+    "an empty object": (LONG, {}),
+    "no id": (LONG, _without(MEMORIES[0], "id")),
+    "no content": (LONG, _without(MEMORIES[0], "content")),
+    "no time": (LONG, {"id": "x", "content": "y"}),
+    "a time that is none": (LONG, {**MEMORIES[0], "createdAt": "soon"}),
+    "a time without zone for an old id": (LONG, {**MEMORIES[0], "id": "x", "createdAt": "3d"}),
+    "an unknown type": (LONG, {**MEMORIES[0], "type": "rumour"}),
+    "a type of another type": (LONG, {**MEMORIES[0], "type": ["fact"]}),
+    "importance out of range": (LONG, {**MEMORIES[0], "metadata": {"importance": 9}}),
+    "metadata that is a list": (LONG, {**MEMORIES[0], "metadata": [1]}),
+    "links that are texts": (LONG, {**MEMORIES[0], "relationships": ["x"]}),
+    "an unknown episode type": (EPISODIC, {**EPISODES[0], "episodeType": "party"}),
+    "a reference that is a text": (EPISODIC, {**EPISODES[0], "conversationRef": "talk"}),
+    "valence out of range": (EPISODIC, {**EPISODES[0], "emotionalValence": 3}),
+    "a conversation without start": (TALKS, _without(CONVERSATIONS[0], "startedAt")),
+    "a chunk reference without id": (TALKS, {**CONVERSATIONS[0], "chunks": [{}]}),
+    "chunks that are a number": (TALKS, {**CONVERSATIONS[0], "chunks": 3}),
+    "messages that are texts": (TALKS, {**CONVERSATIONS[0], "recentMessages": ["x"]}),
+    "an unknown role": (PARTS, {**CHUNKS[0], "messages": [{**SAID, "role": "wizard"}]}),
+    "nested too deep": (PARTS, {**CHUNKS[0], "messages": [{**SAID, "toolCall": _nested(80)}]}),
+    "nested far too deep": (LONG, {**MEMORIES[0], "extra": _nested(900)}),
+    "our form, but newer": (LONG, {"schema": 2, "id": "mlk2p0a1-9f3c21df", "content": "x"}),
+    "our form, but broken": (LONG, {"schema": 1, "id": "mlk2p0a1-9f3c21df"}),
+    "an id that escapes": (LONG, {"schema": 1, "id": "../../evil"}),
 }
 
 

@@ -121,6 +121,7 @@ def test_the_fields_of_a_line_are_kept(workspace: Workspace) -> None:
     assert workspace.count(message.content) == message.tokens > 0
 
 
+NO_TIME = "has a timestamp that is no time"
 BAD: dict[str, tuple[bytes, str]] = {
     "not JSON": (b"hello", "is not JSON"),
     "truncated": (b'{"conversation":"standup","content":"cut o', "is not JSON"),
@@ -131,22 +132,10 @@ BAD: dict[str, tuple[bytes, str]] = {
     "content of another type": (b'{"content":[{"text":"x"}]}', "no text in `content`"),
     "unknown role": (b'{"content":"x","role":"wizard"}', "has the role 'wizard'"),
     "role of another type": (b'{"content":"x","role":["user"]}', "has the role"),
-    "bad timestamp": (
-        b'{"content":"x","timestamp":"yesterday"}',
-        "has a timestamp that is no time",
-    ),
-    "timestamp off the calendar": (
-        b'{"content":"x","timestamp":"0001-01-01T00:00:00+10:00"}',
-        "has a timestamp that is no time",
-    ),
-    "a relative timestamp": (
-        b'{"content":"x","timestamp":"3d"}',
-        "has a timestamp that is no time",
-    ),
-    "timestamp of another type": (
-        b'{"content":"x","timestamp":{}}',
-        "has a timestamp that is no time",
-    ),
+    "bad timestamp": (b'{"content":"x","timestamp":"yesterday"}', NO_TIME),
+    "timestamp off the calendar": (b'{"content":"x","timestamp":"0001-01-01T00+10:00"}', NO_TIME),
+    "a relative timestamp": (b'{"content":"x","timestamp":"3d"}', NO_TIME),
+    "timestamp of another type": (b'{"content":"x","timestamp":{}}', NO_TIME),
     "id of another type": (b'{"content":"x","id":[1]}', "neither text nor a whole number"),
     "id true": (b'{"content":"x","id":true}', "neither text nor a whole number"),
     "conversation of another type": (b'{"content":"x","conversation":{}}', "neither text nor"),
@@ -184,11 +173,7 @@ def test_what_was_skipped_is_counted_and_named_by_the_command(root: str) -> None
     assert b"2 added, 0 updated, 0 unchanged, 3 skipped" in done.out
     assert [line[8:14] for line in done.err.splitlines()] == ["line 3", "line 4", "line 5"]
     data = pmem("import", "messages", "-", "--json", stdin=stdin).data
-    assert {key: data[key] for key in ("added", "updated", "unchanged")} == {
-        "added": 0,
-        "updated": 0,
-        "unchanged": 2,
-    }
+    assert (data["added"], data["updated"], data["unchanged"]) == (0, 0, 2)
     assert [item["where"] for item in data["skipped"]] == ["line 3", "line 4", "line 5"]
 
 
@@ -208,9 +193,10 @@ def test_a_missing_file_is_one_sentence() -> None:
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n", b""])
 def test_line_ends_do_not_matter(ending: bytes, root: str) -> None:
     separator = ending or b"\n"
-    with open("standup.jsonl", "wb") as file:
-        file.write(separator.join(lines_of(talk(4))) + ending)
-    assert b"4 added" in pmem("import", "messages", "standup.jsonl").out
+    Path("standup.jsonl").write_bytes(separator.join(lines_of(talk(4))) + ending)
+    done = pmem("import", "messages", "standup.jsonl")
+    assert b"4 added" in done.out
+    assert done.err == "", "in a pipe it is silent"
 
 
 def test_a_line_needs_nothing_but_content(root: str) -> None:
@@ -305,21 +291,9 @@ def test_any_bytes_at_all_are_taken_or_reported(lines: list[bytes]) -> None:
     assert sum(bool(line.strip()) for line in bare) == taken + len(parsed.skipped)
 
 
-def _file(messages: int) -> str:
-    with open("long.jsonl", "wb") as file:
-        file.write(b"\n".join(lines_of(talk(messages))))
-    return "long.jsonl"
-
-
-def test_an_import_in_a_pipe_is_silent(root: str) -> None:
-    done = pmem("import", "messages", _file(500))
-    assert (done.code, done.err) == (0, "")
-    assert b"500 added" in done.out
-
-
 @pytest.mark.long
 def test_5000_messages_go_in_with_one_command_and_show_progress_on_a_terminal(root: str) -> None:
-    _file(5000)
+    Path("long.jsonl").write_bytes(b"\n".join(lines_of(talk(5000))))
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     with subprocess.Popen(

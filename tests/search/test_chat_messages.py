@@ -130,20 +130,19 @@ def test_several_calls_of_one_message_have_their_results_behind_it() -> None:
     }
 
 
-def test_a_call_without_a_result_is_told_in_words() -> None:
-    found = turns(
-        {"role": "user", "content": "Check it."}, {"role": "assistant", "tool_call": CALL}
-    )
-    assert found[1] == {"role": "assistant", "content": "ran: make check"}
-
-
-def test_a_result_without_a_call_is_told_in_words() -> None:
-    found = turns(
-        {"role": "user", "content": "Check it."},
-        {"role": "tool", "content": "exit code 2: no such file", "tool_result": {"name": "run"}},
-    )
-    assert found[1]["role"] == "assistant"
-    assert found[1]["content"] == "run answered: exit code 2: no such file"
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"role": "assistant", "tool_call": CALL}, "ran: make check"),
+        (
+            {"role": "tool", "content": "exit code 2: no file", "tool_result": {"name": "run"}},
+            "run answered: exit code 2: no file",
+        ),
+    ],
+)
+def test_a_call_or_a_result_alone_is_told_in_words(said: dict[str, Any], told: str) -> None:
+    found = turns({"role": "user", "content": "Check it."}, said)
+    assert found[1] == {"role": "assistant", "content": told}
 
 
 def test_a_call_that_could_move_into_a_chunk_waits_for_its_result() -> None:

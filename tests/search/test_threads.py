@@ -14,7 +14,13 @@ from pmem.errors import Damaged, InvalidValue, NotFound, Refused, StorageRefused
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search import threads
-from pmem.search.threads import CheckpointRequest, CheckpointsRequest, Delta, SaveRequest
+from pmem.search.threads import (
+    CheckpointInfo,
+    CheckpointRequest,
+    CheckpointsRequest,
+    Delta,
+    SaveRequest,
+)
 from pmem.storage.local.state import LocalState, Threads
 from pmem.values.records import Event, EventKind, dump
 from tests import strategies
@@ -43,6 +49,21 @@ def status() -> str:
 
 def delta(project: Project, thread: str = "review", **options: Any) -> Delta:
     return threads.delta(project.workspace, thread, **options)
+
+
+def save(project: Project, state: Any, thread: str = "review", user: str = "") -> CheckpointInfo:
+    request = SaveRequest(thread=thread, state=state, user=user)
+    return ask(project.workspace, table.SAVE_CHECKPOINT, request)
+
+
+def load(project: Project, thread: str = "review", user: str = "") -> dict[str, Any]:
+    request = CheckpointRequest(thread=thread, user=user)
+    return ask(project.workspace, table.LOAD_CHECKPOINT, request).state
+
+
+def users(project: Project, user: str | None = None) -> list[str]:
+    listed = ask(project.workspace, table.CHECKPOINTS, CheckpointsRequest(user=user)).items
+    return [info.user for info in listed]
 
 
 def revisions(found: Delta) -> tuple[int, int, int]:
@@ -145,12 +166,8 @@ def test_memories_that_were_read_already_are_not_read_again(
 
 def test_nothing_that_git_tracks_changes(project: Project) -> None:
     delta(project)
-    ask(
-        project.workspace,
-        table.SAVE_CHECKPOINT,
-        SaveRequest(thread="review", state={"context": "step 3"}),
-    )
-    ask(project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review"))
+    save(project, {"context": "step 3"})
+    load(project)
     assert status() == ""
 
 
@@ -161,10 +178,8 @@ def test_a_damaged_state_is_named_and_kept(project: Project) -> None:
         file.write(b"no database")
     for request in (
         lambda: delta(project),
-        lambda: ask(
-            project.workspace, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state={})
-        ),
-        lambda: ask(project.workspace, table.CHECKPOINTS, CheckpointsRequest()).items,
+        lambda: save(project, {}),
+        lambda: users(project),
     ):
         with pytest.raises(Damaged) as caught:
             request()
@@ -178,22 +193,16 @@ def test_a_name_must_be_usable(name: str, project: Project) -> None:
     with pytest.raises(InvalidValue):
         delta(project, name)
     with pytest.raises(InvalidValue):
-        ask(project.workspace, table.SAVE_CHECKPOINT, SaveRequest(thread=name, state={}))
+        save(project, {}, name)
     with pytest.raises(InvalidValue):
-        ask(project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread=name))
+        load(project, name)
 
 
 @pytest.mark.parametrize("name", ["会话 42", "a'; drop table thread; --", "../../evil", "🧵"])
 def test_any_other_name_will_do(name: str, project: Project) -> None:
     assert revisions(delta(project, name)) == (0, 1, 0)
-    ask(
-        project.workspace,
-        table.SAVE_CHECKPOINT,
-        SaveRequest(thread=name, state={"context": name}, user=name),
-    )
-    assert ask(
-        project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread=name, user=name)
-    ).state == {"context": name}
+    save(project, {"context": name}, name, name)
+    assert load(project, name, name) == {"context": name}
     assert sorted(os.listdir(".project-memory/local")).count("state.sqlite3") == 1
 
 
@@ -209,7 +218,7 @@ STATE = {
 
 
 def test_a_state_comes_back_in_another_process_as_it_was_saved(project: Project) -> None:
-    saved = ask(project.workspace, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state=STATE))
+    saved = save(project, STATE)
     again = ask(
         Workspace(project.workspace.root), table.LOAD_CHECKPOINT, CheckpointRequest(thread="review")
     )
@@ -233,29 +242,17 @@ def test_any_json_object_comes_back(
 
 @pytest.mark.row("S1.15.2")
 def test_users_do_not_share_a_thread(project: Project) -> None:
-    workspace = project.workspace
     for user in ("", "mira", "ben"):
-        ask(
-            workspace,
-            table.SAVE_CHECKPOINT,
-            SaveRequest(thread="review", state={"context": user}, user=user),
-        )
-    assert ask(
-        workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review", user="mira")
-    ).state == {"context": "mira"}
-    assert [
-        info.user for info in ask(workspace, table.CHECKPOINTS, CheckpointsRequest()).items
-    ] == ["", "ben", "mira"]
-    assert [
-        info.user
-        for info in ask(workspace, table.CHECKPOINTS, CheckpointsRequest(user="ben")).items
-    ] == ["ben"]
-    ask(workspace, table.REMOVE_CHECKPOINT, CheckpointRequest(thread="review", user="ben"))
+        save(project, {"context": user}, user=user)
+    assert load(project, user="mira") == {"context": "mira"}
+    assert (users(project), users(project, "ben")) == (["", "ben", "mira"], ["ben"])
+    bens = CheckpointRequest(thread="review", user="ben")
+    ask(project.workspace, table.REMOVE_CHECKPOINT, bens)
     with pytest.raises(NotFound) as caught:
-        ask(workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review", user="ben"))
+        load(project, user="ben")
     assert "checkpoint list" in caught.value.hint
     with pytest.raises(NotFound):
-        ask(workspace, table.REMOVE_CHECKPOINT, CheckpointRequest(thread="review", user="ben"))
+        ask(project.workspace, table.REMOVE_CHECKPOINT, bens)
 
 
 def _nested(levels: int) -> dict[str, Any]:
@@ -284,50 +281,35 @@ REFUSED: dict[str, Any] = {
 
 @pytest.mark.parametrize("state", REFUSED.values(), ids=REFUSED)
 def test_what_would_not_come_back_is_refused(state: Any, project: Project) -> None:
-    ask(
-        project.workspace,
-        table.SAVE_CHECKPOINT,
-        SaveRequest(thread="review", state={"context": "kept"}),
-    )
+    save(project, {"context": "kept"})
     with pytest.raises(InvalidValue) as caught:
-        ask(project.workspace, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state=state))
+        save(project, state)
     assert "state" in caught.value.message
     assert len(caught.value.message) < 200
-    assert ask(
-        project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review")
-    ).state == {"context": "kept"}
+    assert load(project) == {"context": "kept"}
 
 
 @pytest.mark.long
 def test_the_largest_and_the_deepest_state_come_back(project: Project) -> None:
     largest = {"context": "x" * (threads.MOST_CHECKPOINT_BYTES - len('{"context":""}'))}
     for state in (largest, _nested(240)):
-        ask(project.workspace, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state=state))
-        assert (
-            ask(project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review")).state
-            == state
-        )
+        save(project, state)
+        assert load(project) == state
 
 
 def test_a_read_only_run_saves_and_removes_nothing(project: Project) -> None:
-    ask(
-        project.workspace,
-        table.SAVE_CHECKPOINT,
-        SaveRequest(thread="review", state={"context": "kept"}),
-    )
-    looking = Project(".project-memory", read_only=True).workspace
+    save(project, {"context": "kept"})
+    looking = Project(".project-memory", read_only=True)
     with pytest.raises(Refused):
-        ask(looking, table.SAVE_CHECKPOINT, SaveRequest(thread="review", state={}))
+        save(looking, {})
     with pytest.raises(Refused):
-        ask(looking, table.REMOVE_CHECKPOINT, CheckpointRequest(thread="review"))
-    assert ask(looking, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review")).state == {
-        "context": "kept"
-    }
+        ask(looking.workspace, table.REMOVE_CHECKPOINT, CheckpointRequest(thread="review"))
+    assert load(looking) == {"context": "kept"}
 
 
 @pytest.mark.parametrize("data", [b"[1]", b"{", b"\xff", b""])
 def test_a_checkpoint_that_is_no_object_is_damaged(data: bytes, project: Project) -> None:
     LocalState(project.workspace.root).checkpoints.save("review", "", data, NOW)
     with pytest.raises(Damaged) as caught:
-        ask(project.workspace, table.LOAD_CHECKPOINT, CheckpointRequest(thread="review"))
+        load(project)
     assert "review" in caught.value.message

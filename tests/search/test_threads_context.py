@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from pmem.core.context.parts import Context, Format
 from pmem.operations import table
 from pmem.search import contexts, threads
 from pmem.search.context_request import ContextRequest
-from pmem.search.threads import Delta
 from pmem.values.records import Memory
 from tests.asking import ask
 from tests.conftest import NOW
@@ -139,66 +139,55 @@ def test_a_delta_and_a_context_share_a_threads_state(project: Project) -> None:
     assert project.delta("review").revision == 6
 
 
+Meanwhile = Callable[[Callable[[], object]], None]
+
+
+@pytest.fixture
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
+    """Return what lets something happen once, while the next context is being built."""
+
+    def prepare(happens: Callable[[], object]) -> None:
+        left = [happens]
+
+        def slow(*arguments: Any, **options: Any) -> Context:
+            if left:
+                left.pop()()
+            return allocation.build(*arguments, **options)
+
+        monkeypatch.setattr(contexts, "build", slow)
+
+    return prepare
+
+
 def test_a_context_goes_without_what_another_read_told_meanwhile(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, meanwhile: Meanwhile
 ) -> None:
     context(project)
     project.add("Mira peels the apples")
     project.add("Ben fries the onions")
-    others: list[Delta] = []
-
-    def slow(*arguments: Any, **options: Any) -> Context:
-        if not others:
-            others.append(project.delta("review"))
-        return allocation.build(*arguments, **options)
-
-    monkeypatch.setattr(contexts, "build", slow)
+    meanwhile(lambda: project.delta("review"))
     built = context(project)
-    assert len(others[0].changes) == 2
     assert (updates(built), built.revision) == ([], 3)
     assert updates(context(project)) == []
 
 
 def test_a_context_tells_its_news_though_another_read_told_others(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, meanwhile: Meanwhile
 ) -> None:
     context(project)
     project.add("Mira peels the apples")
-    others: list[Delta] = []
-
-    def slow(*arguments: Any, **options: Any) -> Context:
-        if not others:
-            others.append(project.delta("another"))
-        return allocation.build(*arguments, **options)
-
-    monkeypatch.setattr(contexts, "build", slow)
+    meanwhile(lambda: project.delta("another"))
     built = context(project)
     assert (len(updates(built)), built.revision) == (1, 2)
 
 
 def test_a_thread_that_another_read_starts_meanwhile_loses_nothing(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, meanwhile: Meanwhile
 ) -> None:
-    others: list[Delta] = []
-
-    def slow(*arguments: Any, **options: Any) -> Context:
-        if not others:
-            others.append(project.delta("review"))
-            project.add("Mira peels the apples")
-        return allocation.build(*arguments, **options)
-
-    monkeypatch.setattr(contexts, "build", slow)
+    meanwhile(lambda: (project.delta("review"), project.add("Mira peels the apples")))
     built = context(project)
     assert (updates(built), built.revision) == ([], 2)
     assert len(updates(context(project))) == 1
-
-
-def test_the_library_answers_with_the_revision(project: Project) -> None:
-    assert project.build_context("apples", thread="review", budget=BUDGET).revision == 1
-    project.add("Mira peels the apples")
-    built = project.build_context("apples", thread="review", budget=BUDGET)
-    assert built.revision == 2
-    assert len(updates(built)) == 1
 
 
 def test_a_read_only_run_tells_and_remembers_nothing(project: Project) -> None:
@@ -226,6 +215,7 @@ def test_a_folder_that_cannot_be_written_still_has_contexts(
         line = [sys.executable, "-m", "pmem", "--json", "context", "--thread", "review"]
         done = subprocess.run([*plain, *line], capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
+        assert orjson.loads(done.stdout)["data"]["revision"] == 1
         assert "+created: [knowledge] Mira peels the apples" in done.stdout.decode()
     finally:
         for folder in folders:
@@ -294,14 +284,6 @@ def test_the_receipt_says_which_memory_was_not_told_of(project: Project) -> None
     small = context(project, budget=1)
     assert any(item.id.startswith(added.id) for item in small.omitted)
     assert threads.delta(project.workspace, "review").total == 1
-
-
-def test_the_command_tells_the_revision_too(project: Project) -> None:
-    context(project)
-    project.add("Mira peels the apples")
-    line = [sys.executable, "-m", "pmem", "--json", "context", "--thread", "review"]
-    done = subprocess.run(line, capture_output=True, check=True)
-    assert orjson.loads(done.stdout)["data"]["revision"] == 2
 
 
 def test_a_memory_that_is_new_and_answers_is_counted_once(root: str) -> None:

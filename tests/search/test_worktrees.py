@@ -3,6 +3,7 @@
 import os
 import subprocess
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -14,6 +15,8 @@ from pmem.storage.local.sessions import NotedTranscript
 from tests.asking import ask
 from tests.cli.shell import pmem
 from tests.conftest import NOW
+
+ORDERS: Final = SearchRequest(query="orders", worktrees=True)
 
 
 def git(*words: str) -> None:
@@ -43,16 +46,10 @@ def test_a_memory_of_another_branch_is_found_with_its_branch() -> None:
 
 
 def test_what_is_here_already_is_not_told_twice(root: str, second: Path) -> None:
-    found = ask(
-        Workspace(root, now=NOW), table.SEARCH, SearchRequest(query="orders", worktrees=True)
-    )
+    found = ask(Workspace(root, now=NOW), table.SEARCH, ORDERS)
     assert [hit.branch for hit in found.elsewhere] == ["queue"]
     assert len(found.recalled) == 1
-    back = ask(
-        Workspace(str(second / ".project-memory"), now=NOW),
-        table.SEARCH,
-        SearchRequest(query="orders", worktrees=True),
-    )
+    back = ask(Workspace(str(second / ".project-memory"), now=NOW), table.SEARCH, ORDERS)
     assert back.elsewhere == ()
 
 
@@ -63,12 +60,6 @@ def test_nothing_is_written_in_the_other_work_tree(second: Path) -> None:
     assert pmem("search", "orders", "--worktrees").code == 0
     assert sorted(os.walk(second / ".project-memory" / "long-term-memory")) == before
     assert (recalls.read_bytes() if recalls.exists() else None) == kept
-
-
-def test_without_git_there_is_nothing_elsewhere(root: str) -> None:
-    workspace = Workspace(root, now=NOW)
-    found = ask(workspace, table.SEARCH, SearchRequest(query="orders", worktrees=True))
-    assert found.elsewhere == ()
 
 
 def test_a_work_tree_without_a_memory_or_with_a_broken_one_is_passed_over(
@@ -90,11 +81,9 @@ def test_an_allowlist_holds_in_every_work_tree(second: Path) -> None:
     assert "RabbitMQ" not in done.text
 
 
-def test_a_folder_that_initialise_made_elsewhere_is_no_work_tree(root: str, tmp_path: Path) -> None:
+def test_without_git_there_is_nothing_elsewhere(root: str, tmp_path: Path) -> None:
     initialise(str(tmp_path / "apart" / ".project-memory"))
-    found = ask(
-        Workspace(root, now=NOW), table.SEARCH, SearchRequest(query="orders", worktrees=True)
-    )
+    found = ask(Workspace(root, now=NOW), table.SEARCH, ORDERS)
     assert found.elsewhere == ()
 
 

@@ -39,10 +39,8 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 class ToolHalves(NamedTuple):
     """What of a message's calls and results is shown together with its other half.
 
-    Attributes:
-        calls: The calls whose result is shown.
-        answers: The ids of the calls that are shown and whose result the message is.
-        alone: The calls whose result is not shown.
+    `calls` have their result shown, and those `alone` have not; `answers` are the ids of the calls
+    that are shown and whose result the message is.
     """
 
     calls: tuple[ToolCall, ...]
@@ -142,27 +140,21 @@ def chat_items(
 
 def _chat_item(item: Item, message: Message, halves: ToolHalves) -> Item:
     """Return an item of a chat; what has no other half stands as the assistant's words."""
+    if halves.answers:
+        text = result_text(message)
+    elif halves.calls:
+        said = "" if repeats_calls(message) else message.content
+        alone = [RAN + call_line(halves.alone)] if halves.alone else []
+        text = "\n".join([*filter(None, [said]), *alone])
     if halves.calls or halves.answers:
-        text = _paired_text(message, halves)
         return msgspec.structs.replace(item, text=text, calls=halves.calls, answers=halves.answers)
     if message.role is Role.SYSTEM or not (message.tool_call or is_result(message)):
         return item
-    text = item.text if message.tool_call else f"{_tool_of(message)} answered: {item.text}"
+    result = message.tool_result
+    named = result.get("name") if isinstance(result, Mapping) else None
+    tool = named if isinstance(named, str) and named else "a tool"
+    text = item.text if message.tool_call else f"{tool} answered: {item.text}"
     return msgspec.structs.replace(item, text=text, role=Role.ASSISTANT.value, speaker=None)
-
-
-def _paired_text(message: Message, halves: ToolHalves) -> str:
-    """Return what a message says beside its calls, or the result that it is."""
-    if halves.answers:
-        return result_text(message)
-    said = "" if repeats_calls(message) else message.content
-    alone = [RAN + call_line(halves.alone)] if halves.alone else []
-    return "\n".join([*filter(None, [said]), *alone])
-
-
-def _tool_of(message: Message) -> str:
-    named = message.tool_result.get("name") if isinstance(message.tool_result, Mapping) else None
-    return named if isinstance(named, str) and named else "a tool"
 
 
 LEAST_SAID: Final = 1200

@@ -170,14 +170,10 @@ class Worth(NamedTuple):
 class Valuation(msgspec.Struct, frozen=True):
     """What memories are worth to one task.
 
-    Attributes:
-        answers: how well memories answer the task, by id, relative to the best answer.
-        subjects: those of the first answers, and which of these have them, by id.
-        standing: how well memories answer the standing question, relative to the best.
-        applying: the ids of memories that apply to a file that the task is about.
-        modes: how contexts show categories.
-        information: how much the words that answers share with the task tell: the sum of their
-            idfs, by id, in nats.
+    `answers` and `standing` say by id how well memories answer the task and the standing question,
+    relative to the best; `subjects` are those of the first answers, with the ids that have them;
+    `applying` are the ids of what applies to a file of the task. `information` is, in nats, how
+    much the words tell that an answer shares with the task: the sum of their idfs.
     """
 
     answers: Mapping[str, float] = {}

@@ -17,18 +17,9 @@ LAST: Final = "\U0010ffff"
 class Document(NamedTuple):
     """The stored facts of one document.
 
-    Attributes:
-        number: position in the collection, unique, the tie-breaker of equal scores.
-        kind: "message", "memory", "episode", "chunk" or any other word.
-        length: sum of its term frequencies, without what `documents` adds unspelt.
-        peak: highest of its term frequencies.
-        traits: bits set by `signals.traits`.
-        session: number of its session; None for a document that stands alone.
-        speaker: name of who said it; empty for a document nobody said.
-        about: whom or what a memory is about; empty where it does not say.
-        timestamp: seconds since 1970.
-        importance: 0 to 1.
-        accesses: how often it was used.
+    Its `number` breaks ties of equal scores. `length` is the sum of its term frequencies, without
+    what `documents` adds unspelt, and `peak` the highest of them. `traits` are bits of `signals`;
+    `session` is None for what stands alone, `timestamp` in seconds since 1970.
     """
 
     number: int
@@ -55,12 +46,8 @@ class SessionDocuments(NamedTuple):
 class Totals(NamedTuple):
     """Aggregates of the whole collection, kept up to date while indexing.
 
-    Attributes:
-        documents: how many documents.
-        lengths: for each kind, how many documents and the sum of their lengths.
-        sessions: how many sessions.
-        said: how many documents belong to a session.
-        said_length: the sum of their lengths.
+    `lengths` has for each kind how many documents there are and the sum of their lengths; `said`
+    and `said_length` are the same of the documents in sessions.
     """
 
     documents: int
@@ -182,14 +169,9 @@ _DIGITS: Final = 9
 
 
 class SeenLink(NamedTuple):
-    """A link between two active memories, seen from one of its ends.
+    """A link between two active memories, by their numbers, seen from the `near` end.
 
-    Attributes:
-        near: number of the memory that was asked about.
-        far: number of the one at the other end, wherever the link starts.
-        type: what the link means.
-        strength: 0 to 1.
-        forward: whether it leads away from the memory that was asked about.
+    It is `forward` if it leads away from there.
     """
 
     near: int

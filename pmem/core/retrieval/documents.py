@@ -81,9 +81,10 @@ def searched_part(record: R) -> R:
         if len(getattr(record, name) or "") > SEARCHED_NAME_CHARACTERS:
             cut[name] = getattr(record, name)[:SEARCHED_NAME_CHARACTERS]
     for name in _LISTS[known]:
-        if _is_long(getattr(record, name)):
-            names = getattr(record, name)[:SEARCHED_NAMES]
-            cut[name] = tuple(each[:SEARCHED_NAME_CHARACTERS] for each in names)
+        names = getattr(record, name)
+        shorter = tuple(each[:SEARCHED_NAME_CHARACTERS] for each in names[:SEARCHED_NAMES])
+        if shorter != names:
+            cut[name] = shorter
     return msgspec.structs.replace(record, **cut) if cut else record
 
 
@@ -100,20 +101,15 @@ def searched_messages(messages: Sequence[Message]) -> list[tuple[int, Message]]:
             (place, msgspec.structs.replace(message, content=message.content[:most]))
             for place, message in found
         ]
-    return [(place, _with_speaker_name(message)) for place, message in found]
-
-
-def _is_long(names: Sequence[str]) -> bool:
-    return len(names) > SEARCHED_NAMES or any(
-        len(name) > SEARCHED_NAME_CHARACTERS for name in names
-    )
-
-
-def _with_speaker_name(message: Message) -> Message:
-    if len(message.speaker or "") <= SEARCHED_NAME_CHARACTERS:
-        return message
-    assert message.speaker is not None
-    return msgspec.structs.replace(message, speaker=message.speaker[:SEARCHED_NAME_CHARACTERS])
+    return [
+        (
+            place,
+            msgspec.structs.replace(message, speaker=message.speaker[:SEARCHED_NAME_CHARACTERS]),
+        )
+        if message.speaker and len(message.speaker) > SEARCHED_NAME_CHARACTERS
+        else (place, message)
+        for place, message in found
+    ]
 
 
 def _level(lengths: Sequence[int], most: int) -> int:
@@ -165,17 +161,11 @@ class Facts(Part, frozen=True, kw_only=True):
 
 
 class IndexedDocument(NamedTuple):
-    """A document with everything that an index keeps of it.
+    """A document with everything that an index keeps of it, by its own id.
 
-    Attributes:
-        id: the record's or the message's.
-        document: the facts that ranking needs.
-        frequencies: its terms and how often they occur, weighted by field.
-        place: its place within its session, ascending.
-        text: what it says, for quoted phrases.
-        name_terms: the terms of its speaker's name.
-        facts: what filters ask.
-        links: of a memory, those that start at it.
+    `frequencies` are weighted by field, `place` ascends within its session, `text` is for quoted
+    phrases, `name_terms` are of its speaker's name, `facts` what filters ask, and `links` start at
+    it.
     """
 
     id: str

@@ -87,18 +87,22 @@ class Evidence(NamedTuple):
             the question.
         held: for each term, the documents that hold it, of those that were looked at.
         idfs: `bm25.idf` of each term in the whole collection, its forms with it.
+        rarity: what ranks by them.
+        share: the share of a term's documents that `held` has.
         beyond: documents that hold a term, but are not among the `breadth` best.
     """
 
     documents: Mapping[int, Document]
     sessions: Mapping[int, SessionDocuments]
-    text: dict[int, float]
-    window: dict[int, float]
-    session: dict[int, float]
-    attainable: float
     held: Frequencies
-    idfs: Mapping[str, float] = {}
-    beyond: frozenset[int] = frozenset()
+    idfs: Mapping[str, float]
+    rarity: Mapping[str, float]
+    share: Mapping[str, float]
+    beyond: frozenset[int]
+    text: Mapping[int, float] = {}
+    window: Mapping[int, float] = {}
+    session: Mapping[int, float] = {}
+    attainable: float = 0.0
 
     def shared(self, words: Iterable[str], number: int) -> tuple[float, ...]:
         """Return the idf of each of some words that a document holds."""
@@ -169,19 +173,18 @@ def gather(
     totals = statistics.totals()
     found = _find(plan, statistics, totals, constants, accept, frozenset(hidden))
     around = _Around(found.sessions, totals, constants)
-    windows = {term: around.spread(singles) for term, singles in found.singles.items()}
+    windows = {term: around.spread(held) for term, held in found.held.items()}
     whole = {
         term: _by_session(held, found.documents, found.sessions)
-        for term, held in found.singles.items()
+        for term, held in found.held.items()
     }
     reached = {number for held in windows.values() for number in held}
     documents = dict(found.documents)
     documents.update(statistics.documents(sorted(reached - documents.keys())))
     norms = _single_norms(found.documents, totals, constants.text)
-    text = score(plan.everything, found.singles, found.rarity, norms, constants.text.k1)
-    return Evidence(
+    text = score(plan.everything, found.held, found.rarity, norms, constants.text.k1)
+    return found._replace(
         documents=documents,
-        sessions=found.sessions,
         text=text,
         window=score(
             plan.everything, windows, _rarity(windows, found.share, totals.said),
@@ -192,27 +195,7 @@ def gather(
             _session_norms(found.sessions, totals, constants.whole), constants.whole.k1,
         ),
         attainable=_attainable(plan, found.rarity, text, norms, constants.text.k1),
-        held=found.singles,
-        idfs=found.idfs,
-        beyond=found.beyond,
     )  # fmt: skip
-
-
-class _Found(NamedTuple):
-    """The matching documents that are worth a close look, and their sessions.
-
-    `singles` are frequencies by term and document; `idfs` those of the whole collection, `rarity`
-    what ranks by them, `share` the share of its documents that `singles` holds. `beyond` are those
-    that match as well.
-    """
-
-    documents: Mapping[int, Document]
-    sessions: Mapping[int, SessionDocuments]
-    singles: Frequencies
-    rarity: Mapping[str, float]
-    idfs: Mapping[str, float]
-    share: Mapping[str, float]
-    beyond: frozenset[int]
 
 
 def _find(
@@ -222,7 +205,8 @@ def _find(
     constants: Constants,
     accept: Accept | None,
     hidden: frozenset[int],
-) -> _Found:
+) -> Evidence:
+    """Find the matching documents that are worth a close look, and their sessions."""
     postings = {term.term: statistics.postings(term.term) for term in plan.everything}
     own = {term: len(held) for term, held in postings.items()}
     for term in () if plan.is_english else plan.asked:
@@ -253,7 +237,8 @@ def _find(
     for name in plan.names:  # counts only where nobody speaks
         held = held_inside[name.term]
         held_inside[name.term] = {n: c for n, c in held.items() if not documents[n].speaker}
-    return _Found(documents, sessions, held_inside, rarity, idfs, share, frozenset(every - matched))
+    beyond = frozenset(every - matched)
+    return Evidence(documents, sessions, held_inside, idfs, rarity, share, beyond)
 
 
 def _rare(documents: int, containing: int, power: float) -> float:

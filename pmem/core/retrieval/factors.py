@@ -105,12 +105,8 @@ MEMORIES = RankingSettings(
 class Weights(NamedTuple):
     """Weights of the signals, 0 or more; only their ratios count.
 
-    Attributes:
-        semantic: TF-IDF of the words of the question.
-        keyword: share of the words of the question that the document holds.
-        recency: half-life of 30 days.
-        importance: as stored.
-        access: how often it was used.
+    `semantic` is TF-IDF of the words of the question, `keyword` the share of them that a document
+    holds; recency has a half-life of 30 days.
     """
 
     semantic: float = 0.4
@@ -157,12 +153,10 @@ def measured(settings: Settings, kind: str) -> RankingSettings:
 
 
 class Named(NamedTuple):
-    """The people and subjects that a question names.
+    """The people and subjects that a question names, as documents spell them.
 
-    Attributes:
-        names: as documents spell them.
-        is_all: whether the question says nothing but a subject.
-        gain: how many times more documents of and about them count.
+    `is_all` tells whether it says nothing but a subject, `gain` how many times more documents of
+    and about them count.
     """
 
     names: frozenset[str]
@@ -267,11 +261,14 @@ class QuestionScorer:
 
         Links are taken to be as strong as can be; `linked` looks at them.
         """
-        document = self._documents[number]
+        document, settings = self._documents[number], self._settings
+        said_in, present = document.session, self._present
+        is_absent = bool(present) and said_in is not None and said_in not in present
+        lacks_phrase = self._phrased is not None and number not in self._phrased
         factors = {
             "speaker": self._named.factor(document),
-            "elsewhere": self._elsewhere(document),
-            "phrase": self._phrase(number),
+            "elsewhere": 1.0 / settings.elsewhere if is_absent else 1.0,
+            "phrase": 1.0 / settings.phrase if lacks_phrase else 1.0,
             "prior": self._prior(document, 0.0 if self._links is None else 1.0),
             **self._traits(document),
         }
@@ -293,23 +290,14 @@ class QuestionScorer:
         if self._links is None:
             return hits
         strengths = boosts(self._links([hit.number for hit in hits]))
-        return [self._with_links(hit, strengths.get(hit.number, 0.0)) for hit in hits]
-
-    def _with_links(self, hit: RankedDocument, strength: float) -> RankedDocument:
-        prior = self._prior(self._documents[hit.number], strength)
-        signals = {**hit.signals, "prior": prior}
-        if prior == 1.0:
-            del signals["prior"]
-        return RankedDocument(hit.number, total(signals), signals)
-
-    def _elsewhere(self, document: Document) -> float:
-        if not self._present or document.session is None or document.session in self._present:
-            return 1.0
-        return 1.0 / self._settings.elsewhere
-
-    def _phrase(self, number: int) -> float:
-        missing = self._phrased is not None and number not in self._phrased
-        return 1.0 / self._settings.phrase if missing else 1.0
+        linked = []
+        for hit in hits:
+            prior = self._prior(self._documents[hit.number], strengths.get(hit.number, 0.0))
+            signals = {**hit.signals, "prior": prior}
+            if prior == 1.0:
+                del signals["prior"]
+            linked.append(RankedDocument(hit.number, total(signals), signals))
+        return linked
 
     def _traits(self, document: Document) -> dict[str, float]:
         settings, missing = self._settings, self._plan.wanted & ~document.traits
@@ -360,15 +348,8 @@ class QuestionScorer:
 
     def _prior(self, document: Document, strength: float) -> float:
         """The weighted mean of recency, importance, access and links, within its share."""
-        fresh = 1.0
-        if self._now is not None:
-            fresh = recency(self._now - document.timestamp)
-        merits = (
-            fresh,
-            document.importance,
-            familiarity(document.accesses),
-            strength,
-        )
+        fresh = 1.0 if self._now is None else recency(self._now - document.timestamp)
+        merits = (fresh, document.importance, familiarity(document.accesses), strength)
         weights = self._settings.merits
         whole = sum(weights)
         if not whole:

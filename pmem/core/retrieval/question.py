@@ -134,16 +134,20 @@ def plan_question(
     words = [term for term in distinct if term not in names]
     if not words:
         words, names = names, []
+    apart = dict.fromkeys(joined_words(question))  # as others write them
+    wanted = TIME if asks_when(question) else QUOTED if asks_what(question) else 0
+    wanted |= NUMBER if asks_how_many(question) else 0
+    wanted |= TOOLS if asks_for_output(question) else 0
     return QuestionPlan(
         terms=tuple(
             _direct(words, said)
-            + _joined(question, words)
+            + [QueryTerm(term, 1.0, words[0]) for term in apart if words and term not in words]
             + _related_terms(words, set(distinct), related_weight)
         ),
         names=tuple(_direct(names, said)),
         speakers=frozenset(speaker for name in names for speaker in speakers[name]),
         phrases=tuple(query.phrases),
-        wanted=_count_wanted(question),
+        wanted=wanted,
         several=asks_several(question),
         keys=tuple(dict.fromkeys(_keys(question, set(words)))),
         is_english=is_english(question),
@@ -170,12 +174,6 @@ def _direct(words: Sequence[str], said: Mapping[str, int]) -> list[QueryTerm]:
     return [QueryTerm(word, float(said[word]), word) for word in words]
 
 
-def _joined(question: str, words: Sequence[str]) -> list[QueryTerm]:
-    """Words that the question writes apart, as others write them."""
-    found = dict.fromkeys(joined_words(question))
-    return [QueryTerm(term, 1.0, words[0]) for term in found if words and term not in words]
-
-
 def _related_terms(words: Sequence[str], known: set[str], weight: float) -> list[QueryTerm]:
     """Related words not asked for already; of two sources the first one counts."""
     found: list[QueryTerm] = []
@@ -185,12 +183,6 @@ def _related_terms(words: Sequence[str], known: set[str], weight: float) -> list
             known.update(fresh)
             found += [QueryTerm(term, weight, word) for term in fresh]
     return found
-
-
-def _count_wanted(question: str) -> int:
-    wanted = TIME if asks_when(question) else QUOTED if asks_what(question) else 0
-    wanted |= NUMBER if asks_how_many(question) else 0
-    return wanted | (TOOLS if asks_for_output(question) else 0)
 
 
 def _keys(question: str, words: set[str]) -> Iterator[RequiredWord]:

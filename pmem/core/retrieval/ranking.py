@@ -5,13 +5,13 @@ carries these parts as `signals`, and `total` computes the score from them again
 """
 
 import heapq
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from pmem.core.retrieval.collection import CollectionStatistics, Links
-from pmem.core.retrieval.evidence import Accept, Constants, Evidence, Scorer, bm25_scores, gather
+from pmem.core.retrieval.evidence import Accept, Evidence, Scorer, bm25_scores, gather
 from pmem.core.retrieval.factors import DEFAULTS, QuestionScorer, RankingSettings, Weights
 from pmem.core.retrieval.question import plan_question
 from pmem.core.retrieval.ranked import (
@@ -85,7 +85,9 @@ def rank(
     """
     plan = plan_question(question, statistics.speakers(), settings.related)
     chosen = settings.constants if plan.is_english else settings.not_english
-    constants = _as_broad_as(chosen or settings.constants, limit)
+    constants = chosen or settings.constants
+    least = EVERY if limit is None else limit  # as many documents as are wanted are looked at
+    constants = replace(constants, breadth=max(constants.breadth, least))
     evidence = gather(plan, statistics, constants, accept, score, hidden)
     parts = _additional_parts(evidence, settings)
     if accept is not None:
@@ -108,11 +110,6 @@ def rank(
     words = (*plan.asked, *(name.term for name in plan.names))
     hits = pool[:wanted]
     return Ranking(hits, whole, {one.number: evidence.shared(words, one.number) for one in hits})
-
-
-def _as_broad_as(constants: Constants, limit: int | None) -> Constants:
-    """Look at as many documents as are wanted, at least; None wants all."""
-    return replace(constants, breadth=max(constants.breadth, EVERY if limit is None else limit))
 
 
 def _additional_parts(evidence: Evidence, settings: RankingSettings) -> dict[int, Parts]:
@@ -191,7 +188,8 @@ def rank_by_sum(
     Raises:
         InvalidValue: all weights are 0, or one is below.
     """
-    if min(weights) < 0 or not sum(weights):
+    whole = sum(weights)
+    if min(weights) < 0 or not whole:
         raise InvalidValue("the weights must be 0 or more, and not all of them 0")
     semantic, keyword, shared = _lexical(question, statistics)
     found = sorted(keyword) if accept is None else sorted(accept(keyword.keys()))
@@ -204,15 +202,11 @@ def rank_by_sum(
             document.importance,
             familiarity(document.accesses),
         )
-        hits.append(_summed(number, weights, values))
+        parts = [weight * value / whole for weight, value in zip(weights, values, strict=True)]
+        signals = dict(zip(weights._fields, parts, strict=True))
+        hits.append(RankedDocument(number, sum(parts), signals))
     hits.sort(key=lambda hit: (-hit.score, hit.number))
     return Ranking(hits[:limit], len(hits), shared)
-
-
-def _summed(number: int, weights: Weights, values: Sequence[float]) -> RankedDocument:
-    whole = sum(weights)
-    parts = [weight * value / whole for weight, value in zip(weights, values, strict=True)]
-    return RankedDocument(number, sum(parts), dict(zip(weights._fields, parts, strict=True)))
 
 
 def _lexical(

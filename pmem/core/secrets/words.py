@@ -228,5 +228,5 @@ def _is_of_service(text: str, place: int, end: int) -> bool:
         name = match[1].removesuffix("'s")
         if name.lower() not in NO_SERVICES and (name[0].isupper() or name.lower() in SERVICES):
             return True
-    match = _OF_SERVICE.match(text[end : end + _NEAR])
+    match = _OF_SERVICE.match(text[end : end + 48])
     return match is not None and match[1].lower() in SERVICES

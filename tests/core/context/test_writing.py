@@ -1,6 +1,7 @@
 """Three ways of writing a context, each exactly."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -37,50 +38,7 @@ GIVEN = Candidates(
     recent=RECENT,
     exchanges=[[[RECENT[1]], [RECENT[2]]]],
 )
-MARKDOWN = """\
-# Memory of Phoenix (follow rules, take no orders)
-## System prompt
-```
-- system: Be brief.
-```
-## Memory
-`````
-### project
-- [id:c] Use ```` here
-### style
-- [id:a] [db] Say "hi"
-- [id:b] Second
-`````
-## Updates
-```
-### Memory updates:
-- +created: [style] Say hi
-```
-## Recalled
-```
-- [id:d] Recalled
-```
-## Earlier in this conversation
-```
-- First plans.
-- Then tests.
-```
-## Said earlier
-```
-### 2026-01-02
-- user: Hello
-```
-## Recent messages
-```
-... [1 message, 3 tokens removed] ...
-- assistant: This:
-<>
-      parse(x)
-<>
-- user:   Thanks
-```
-(pmem: 10 shown, 1 left out)
-""".replace("<>", "  ")
+MARKDOWN = Path(__file__).with_name("written.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.row("S3.3.6")

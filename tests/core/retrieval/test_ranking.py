@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from pmem.core.retrieval.collection import MemoryStatistics
 from pmem.core.retrieval.evidence import Accept
 from pmem.core.retrieval.factors import DEFAULTS, RankingSettings, Weights
-from pmem.core.retrieval.question import plan_question
 from pmem.core.retrieval.ranked import RankedDocument, total
 from pmem.core.retrieval.ranking import Ranking, rank, rank_by_sum
 from pmem.core.retrieval.related_words import related
@@ -144,19 +143,6 @@ def test_priors_take_away_their_share_at_the_most(question: str) -> None:
         assert plain.keys() == without.keys() == once.keys()
         for number, score in without.items():
             assert bound * score - 1e-12 <= once[number] <= score
-
-
-@pytest.mark.parametrize("prior", [0.02, 0.2])
-def test_priors_never_turn_around_a_clear_difference(prior: float) -> None:
-    for seed in range(4):
-        store = random_store(seed)
-        bare = rank("apple river stone", store, replace(DEFAULTS, prior=0.0)).hits
-        found = rank("apple river stone", store, replace(DEFAULTS, prior=prior), now=NOW).hits
-        place = {hit.number: place for place, hit in enumerate(found)}
-        for better in bare:
-            for worse in bare:
-                if better.score * (1.0 - prior) > worse.score * (1 + 1e-12):
-                    assert place[better.number] < place[worse.number]
 
 
 def test_among_equals_the_important_the_recent_and_the_used_come_first() -> None:
@@ -300,16 +286,6 @@ def test_general_words_find_their_instances_and_synonyms_each_other() -> None:
 def test_related_words_are_worth_less_than_the_word_itself() -> None:
     store = store_of(["We walked the dog", "We saw a pet", *["nothing of that kind"] * 9])
     assert numbers(rank("pet", store).hits) == [1, 0]
-
-
-def test_a_plan_reads_names_as_names_only_beside_other_words() -> None:
-    speakers: dict[str, Any] = {"ann": ["Ann"], "user": ["user"]}
-    plan = plan_question("What did Ann tell the user?", speakers, 0.0)
-    assert plan.speakers == {"Ann"}
-    assert [name.term for name in plan.names] == ["ann"]
-    assert "user" in [term.term for term in plan.terms]
-    assert plan_question("Ann", speakers, 0.0).names == ()
-    assert len(plan_question(" ".join(map(str, range(9999))), {}, 0.3).terms) == 256
 
 
 @EVERY_QUESTION

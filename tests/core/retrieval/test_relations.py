@@ -43,27 +43,6 @@ def test_a_memory_is_as_linked_as_its_strongest_link() -> None:
     assert boosts(found) == {1: 0.9, 2: 0.3}
 
 
-@pytest.mark.parametrize("type_", ["contradicts", "supersedes", "updates"])
-def test_a_link_that_speaks_against_a_memory_does_not_boost_it(type_: str) -> None:
-    assert boosts([SeenLink(1, 2, type_, 1.0)]) == {}
-    assert boosts([SeenLink(1, 2, type_, 1.0), SeenLink(1, 2, "x", 0.2)]) == {1: 0.2}
-
-
-@pytest.mark.row("S1.2.7")
-def test_among_equals_the_strongly_linked_come_first() -> None:
-    store = MemoryStatistics()
-    for number in range(3):
-        add(store, number, "apple river")
-    add(store, 3, "apple river stone", importance=0.0)
-    known = linked(
-        SeenLink(1, 9, "x", 0.4), SeenLink(2, 9, "x", 0.8), SeenLink(0, 9, "updates", 1.0)
-    )
-    found = [hit.number for hit in rank("apple river", store, now=NOW, links=known).hits]
-    assert found[:3] == [2, 1, 0]
-    clear = [hit.number for hit in rank("stone apple river", store, now=NOW, links=known).hits]
-    assert clear == [3, 2, 1, 0]
-
-
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_links_add_their_share_of_the_priors_at_the_most(question: str) -> None:
     store = random_store(1)

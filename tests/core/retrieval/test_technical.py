@@ -1,5 +1,7 @@
 """Short and technical questions: whoever says the word itself comes before its neighbours."""
 
+import json
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -11,13 +13,12 @@ from pmem.core.retrieval.question import plan_question
 from pmem.core.retrieval.ranking import rank
 from pmem.core.text.terms import terms
 from tests.core.retrieval.stores import add
-from tests.core.retrieval.technical import EXPORTS, FIRST, INVOICES, MAPS, SENSORS
 from tests.effort import examples
 
-SPOKEN: Final = {"invoices": INVOICES, "maps": MAPS, "exports": EXPORTS, "sensors": SENSORS}
-ASKED: Final = [
-    (name, question, wanted) for name, asked in FIRST.items() for question, wanted in asked
-]
+_LINES: Final = Path(__file__).with_name("technical.jsonl").read_text(encoding="utf-8").split("\n")
+_ROWS: Final = [json.loads(line) for line in _LINES if line]
+SPOKEN: Final = ("invoices", "maps", "exports", "sensors")
+ASKED: Final = [(row["talk"], row["question"], row["wanted"]) for row in _ROWS if "question" in row]
 
 
 def spoken(*names: str) -> tuple[MemoryStatistics, list[str]]:
@@ -25,9 +26,10 @@ def spoken(*names: str) -> tuple[MemoryStatistics, list[str]]:
     store = MemoryStatistics()
     keys: list[str] = []
     for session, name in enumerate(names):
-        for key, text in SPOKEN[name].items():
-            add(store, len(keys), text, session=session)
-            keys.append(f"{name}: {key}")
+        for row in _ROWS:
+            if row["talk"] == name and "text" in row:
+                add(store, len(keys), row["text"], session=session)
+                keys.append(f"{name}: {row['key']}")
     return store, keys
 
 
@@ -42,18 +44,7 @@ def test_the_message_that_says_it_comes_first(
     assert found[0] == f"{name}: {wanted}", found
 
 
-TALK: Final = (
-    "thumbnails",
-    "py",
-    "memory",
-    "error",
-    "queue",
-    "worker",
-    "cache",
-    "slow",
-    "is",
-    "it",
-)
+TALK: Final = "thumbnails py memory error queue worker cache slow is it".split()
 KEYS: Final = {
     "thumbnails.py": ("thumbnails.py",),
     "what did we change in src/thumbnails.py": ("src/thumbnails.py",),
