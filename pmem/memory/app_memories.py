@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from pmem.core import checks
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.filters import EVERYTHING
 from pmem.core.lifecycle.presence import presence
@@ -93,11 +92,6 @@ def share_of(importance: float | None) -> float | None:
             f"importance must lie between 0 and {MOST_IMPORTANT}, not {importance:g}"
         )
     return importance / MOST_IMPORTANT
-
-
-def name_of(app: str) -> str:
-    """Return an app's name as it is kept; what is none is an InvalidValue."""
-    return checks.app_name(app)
 
 
 def members(workspace: Workspace, app: str) -> list[Memory]:

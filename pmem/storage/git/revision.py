@@ -117,7 +117,6 @@ class Tree(Unindexed):
         return whole.encode("utf-8", "backslashreplace").decode()
 
     def _names(self, type_: RecordType) -> list[str]:
-        """Return the names of a store's files in ascending order."""
         store = STORES[type_]
         if self._others.get(store, _FOLDER).mode == _LINK:
             raise Damaged(f"{self.where(store)} is a link, not a store")
