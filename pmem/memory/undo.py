@@ -128,8 +128,7 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
             )
         return about[:1]
     if len(left) < request.many:
-        can_go = (_can_go(one) for one in left)
-        known = sum(takewhile(bool, can_go))
+        known = len([*takewhile(_can_go, left)])
         most = f"only the last {known}" if known else "no command"
         raise NotFound(f"this clone can undo {most}", "`pmem log` shows what happened")
     wanted = left[: request.many]

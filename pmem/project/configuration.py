@@ -126,11 +126,7 @@ class Configuration:
         self.conflict = None
 
     def check_resolved(self) -> None:
-        """See that no merge is open in the project's settings; else nothing is written.
-
-        Raises:
-            Unresolved: One is.
-        """
+        """See that no merge is open in the project's settings; else nothing is written."""
         assert self.settings
         if self.conflict is not None:
             raise self.conflict
@@ -172,9 +168,6 @@ class Configuration:
 
         None where the records are files: there is no address, or this project has no key. Only
         whoever has an address pays for this look.
-
-        Raises:
-            InvalidValue, Damaged: A setting that matters here is wrong.
         """
         if not (
             self.overrides.get("database")
@@ -242,10 +235,6 @@ def read_config(path: str, *, is_own: bool = False) -> dict[str, Any]:
     """Read a configuration file into dotted names; a missing file is empty.
 
     The project's own may be no link, as others wrote it.
-
-    Raises:
-        Damaged: It is not TOML, or it may not be read.
-        InvalidValue: It is a folder.
     """
     try:
         data = _bytes(path, is_own=is_own)

@@ -34,11 +34,7 @@ def discover(
 
 
 def check_new(folder: str, environment: Mapping[str, str] | None = None) -> None:
-    """See that a new memory folder would not be a second one beside that of the repository.
-
-    Raises:
-        NoProject: Git has one that is not checked out, or another work tree has one.
-    """
+    """See that a new memory folder would not be a second one beside that of the repository."""
     place, name = os.path.split(os.path.abspath(folder))
     top = top_of(place)
     if top is not None and (not os.path.isdir(folder) or _is_left_over(folder, environment or {})):
@@ -164,10 +160,6 @@ def check_borders(
     Nothing in the folder is read. One that was `found_above` where it was looked for must belong
     to whoever runs this, as nobody named it. `allowed` is the setting `safe_folders` where the
     caller gives it.
-
-    Raises:
-        Refused: It is not, and no setting of the user's own allows it.
-        InvalidValue, Damaged: That setting is wrong.
     """
     path = os.path.normpath(root)
     against = _leads_away(path) or (_belongs_to_others(path, environment) if found_above else "")

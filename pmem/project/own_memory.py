@@ -98,11 +98,7 @@ def make_private(environment: Mapping[str, str]) -> None:
 
 
 def check_owner(workspace: Workspace) -> None:
-    """See that it is not the memory of whoever runs this, where an app or an agent asks.
-
-    Raises:
-        Refused: It is, and the user's settings do not name the agent.
-    """
+    """See that it is not the memory of whoever runs this, where an app or an agent asks."""
     caller = workspace.caller
     if caller == NOBODY or not is_own(workspace):
         return
@@ -120,9 +116,6 @@ def own_beside(workspace: Workspace) -> Workspace | None:
 
     There is none for apps, for CI, for agents that the project or the user holds back from it,
     and where it is this very memory that is asked. Nothing may narrow what is seen of the project.
-
-    Raises:
-        Refused: It is a link or leads elsewhere, or its own settings keep the agent out.
     """
     folder = own_folder(workspace.environment)
     if not os.path.isdir(folder) or not _is_for_caller(workspace) or is_own(workspace):
@@ -143,12 +136,7 @@ def told_as_left_out(workspace: Workspace, error: PmemError) -> tuple[str, ...]:
 
 
 def open_own(workspace: Workspace) -> Workspace:
-    """Open the memory of whoever asks for it by name.
-
-    Raises:
-        UsageError: It is this very memory that is asked.
-        Refused: An app asks, or it is a link or leads elsewhere.
-    """
+    """Open the memory of whoever asks for it by name."""
     folder = own_folder(workspace.environment)
     if workspace.caller.app is not None:
         raise Refused(_NO_APP, "run it without PMEM_APP")
