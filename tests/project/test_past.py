@@ -53,7 +53,9 @@ moments = st.integers(-90, 400).map(lambda seconds: NOW + timedelta(seconds=seco
 TALK: Final = [
     *["say"] * 7, *["state"] * 2, "clear", "pause", "resume", "end", "promote", "reject", "episode"
 ]  # fmt: skip
-CHANGE: Final = ["add", "decide", "edit", "tag", "link", "relink", "unlink", "pin", "rm", "restore"]
+CHANGE: Final = [
+    *["add"] * 4, "decide", "edit", "tag", *["link"] * 3, "relink", "unlink", "pin", "rm", "restore"
+]  # fmt: skip
 KEEP: Final = [*CHANGE, "episode", "supersede", "consolidate", "valid", "valid"]
 
 
