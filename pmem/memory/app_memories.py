@@ -24,7 +24,6 @@ from pmem.values.records import Memory, State
 if TYPE_CHECKING:
     from pmem.model.tasks import TaskKind
     from pmem.storage.local.appstate import AppState
-    from pmem.storage.postgres.project_state import ServerAppState
 
 MOST_IMPORTANT: Final = 10
 """Importance in app commands goes from 0 to this; records keep it from 0 to 1."""
@@ -175,7 +174,7 @@ def note_context(workspace: Workspace, conversation: str, app: str) -> None:
             state_of(workspace).note_context(conversation, app)
 
 
-def state_of(workspace: Workspace) -> "AppState | ServerAppState":
+def state_of(workspace: Workspace) -> "AppState":
     """Return what is kept of apps, by this clone or by a server."""
     if workspace.own.is_ours:
         return workspace.own.apps
