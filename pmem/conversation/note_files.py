@@ -50,7 +50,6 @@ def note_files(
 
     Raises:
         InvalidValue: There is no such file, it is no text, or it is outside the project.
-        StorageRefused: A file may not be read.
     """
     read: set[str] = set()
     for path in paths:

@@ -54,7 +54,6 @@ def write_folder(folder: str, pages: Mapping[str, str]) -> None:
 
     Raises:
         InvalidValue: Something of the same name is there and is no page.
-        StorageRefused: The disk or a file refuses.
     """
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InvalidValue(f"{folder} is a file", "end the name with .md for one page")
