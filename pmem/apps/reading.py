@@ -1,7 +1,8 @@
 """What an app may see: its own memories, one by one or as the block that a model reads."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
@@ -17,7 +18,6 @@ from pmem.memory.app_memories import (
     AppMemory,
     AppRequest,
     members,
-    name_of,
     note_context,
     one_of,
     shown,
@@ -127,7 +127,7 @@ class AppOverviews(msgspec.Struct, frozen=True, kw_only=True):
 def listing(workspace: Workspace, request: AppListRequest) -> AppListing:
     """Return the memories of an app, the newest update first."""
     checks.limit(request.limit or 0)
-    app = name_of(request.app)
+    app = checks.app_name(request.app)
     found = newest_first(_seen_by(workspace, request))
     return AppListing(
         app=app,
@@ -140,18 +140,18 @@ def listing(workspace: Workspace, request: AppListRequest) -> AppListing:
 
 def _seen_by(workspace: Workspace, request: AppLookRequest) -> list[Memory]:
     """Return the app's active memories that concern a user or nobody in particular."""
-    user, kept = request.user, members(workspace, name_of(request.app))
+    user, kept = request.user, members(workspace, checks.app_name(request.app))
     return [memory for memory in kept if user is None or memory.scope.user in (None, user)]
 
 
 def show(workspace: Workspace, request: AppShowRequest) -> AppMemory:
     """Return one memory of an app, whatever its state."""
-    return shown(one_of(workspace, name_of(request.app), request.reference))
+    return shown(one_of(workspace, checks.app_name(request.app), request.reference))
 
 
 def context(workspace: Workspace, request: AppContextRequest) -> AppContext:
     """Write the block of an app's memories for a model; empty where there are none."""
-    app = name_of(request.app)
+    app = checks.app_name(request.app)
     held = _held_in(workspace, app, request.conversation)
     settings = workspace.settings
     most = settings.apps.limit
@@ -183,10 +183,10 @@ def _held_in(workspace: Workspace, app: str, reference: str | None) -> Conversat
 
 def known_app(workspace: Workspace, app: str) -> str:
     """Return an app's name as it is kept."""
-    name, known = name_of(app), {one.name.casefold() for one in apps(workspace)}
+    name, known = checks.app_name(app), {one.name.casefold() for one in apps(workspace)}
     if name in known:
         return name
-    near = _nearest(name, known)
+    near = checks.nearest(name, known)
     hint = f"did you mean {near}?" if near else "`pmem app list` shows them all"
     raise NotFound(f"there is no app {name!r}", hint)
 
@@ -205,15 +205,8 @@ def slip(workspace: Workspace, app: str) -> str:
     if members(workspace, app):
         return ""
     held = {one.name for one in apps(workspace) if one.memories or one.conversations}
-    near = "" if app in held else _nearest(app, held)
+    near = "" if app in held else checks.nearest(app, held)
     return near and f"app {app} is new here; if you meant {near}, `pmem undo` takes this back"
-
-
-def _nearest(name: str, known: Collection[str]) -> str:
-    """Return the name that another one is probably a slip of; else nothing."""
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(name, sorted(known), n=1)), "")
 
 
 def list_apps(workspace: Workspace, request: AtRequest) -> AppOverviews:  # noqa: ARG001
@@ -316,19 +309,12 @@ class Energy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AppFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Figures about apps.
+    """Figures about apps that have left a memory or a conversation and are not uninstalled.
 
-    Attributes:
-        apps: Apps that have left a memory or a conversation and are not uninstalled.
-        with_memories: Those of them with active memories.
-        utilisation: Their share.
-        memories: Active memories of apps.
-        created_per_hour: Memories of apps made in the last 24 hours, per hour.
-        compactions_per_app_per_day: Decisions of the last 7 days, per app and day.
-        conversations: Conversations held in apps.
-        with_context: Those whose context had memories of their app, as this clone has seen it.
-        injection_rate: Their share.
-        energy: What models may spend; None where it cannot be read.
+    Memories made are counted over 24 hours, per hour; decisions over 7 days, per app and day.
+    `with_context` are the conversations whose context had memories of their app, as this clone has
+    seen it; `utilisation` and `injection_rate` are the shares of apps with memories, and of those
+    conversations. `energy` is what models may spend; None where it cannot be read.
     """
 
     apps: int
@@ -362,7 +348,10 @@ def figures_of(
     """Count what apps remember, of all memories and conversations, which are read already."""
     theirs = [memory for memory in memories if memory.scope.app]
     held = [item for item in conversations if item.app]
-    gone, shown = _seen_apps(workspace)
+    gone, shown = set[str](), set[str]()
+    if not workspace.is_past:
+        with suppress(PmemError):
+            gone, shown = state_of(workspace).gone(), state_of(workspace).with_context()
     names = {m.scope.app for m in theirs} | {item.app for item in held}
     used = {m.scope.app for m in theirs if m.state is State.ACTIVE}
     apps = names - gone
@@ -405,17 +394,6 @@ def _energy(workspace: Workspace) -> Energy | None:
 def poll_energy(workspace: Workspace, request: NoArguments) -> Polled:  # noqa: ARG001
     """Return the units that models have spent since this was last asked."""
     return Polled(spent=state_of(workspace).poll(workspace.now(), workspace.settings.apps))
-
-
-def _seen_apps(workspace: Workspace) -> tuple[set[str], set[str]]:
-    """Return the apps that are gone, and the conversations whose contexts had memories."""
-    if workspace.is_past:
-        return set(), set()
-    state = state_of(workspace)
-    try:
-        return state.gone(), state.with_context()
-    except PmemError:
-        return set(), set()
 
 
 def _made_since(memories: Iterable[Memory], now: datetime) -> tuple[int, int]:

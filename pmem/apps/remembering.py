@@ -23,7 +23,6 @@ from pmem.memory.app_memories import (
     all_of,
     asks,
     members,
-    name_of,
     one_of,
     related_conversations,
     share_of,
@@ -83,7 +82,7 @@ def remember(workspace: Workspace, request: RememberRequest) -> Remembered:
     """Make a memory for an app, and room for it."""
     if (request.content is None) == (request.conversation is None):
         raise UsageError("give a text or --conversation, one of the two")
-    app = name_of(request.app)
+    app = checks.app_name(request.app)
     draft = _draft(workspace, app, request)
     before = catch_up(workspace, app)
     note = "" if request.conversation else slip(workspace, app)
@@ -264,15 +263,11 @@ def left_before(workspace: Workspace, wanted: AddRequest) -> Memory | None:
     if wanted.source.conversation is None:
         return None
     for memory in members(workspace, wanted.app or ""):
-        if memory.source == wanted.source and _is_as_made(memory):
+        rewritten = (event.source for event in memory.history if "content" in event.before)
+        merged = any("merged" in event.detail for event in memory.history)
+        if memory.source == wanted.source and not merged and all(by == KIND for by in rewritten):
             return memory
     return None
-
-
-def _is_as_made(memory: Memory) -> bool:
-    rewritten = (event for event in memory.history if "content" in event.before)
-    merged = any("merged" in event.detail for event in memory.history)
-    return not merged and all(event.source == KIND for event in rewritten)
 
 
 def _renewed(
@@ -355,7 +350,7 @@ def delete(workspace: Workspace, request: AppDeleteRequest) -> AppMemory:
     """Remove one memory of an app; `restore` brings it back, unless it is deleted for good."""
     from pmem.memory import lifecycle
 
-    memory = one_of(workspace, name_of(request.app), request.reference)
+    memory = one_of(workspace, checks.app_name(request.app), request.reference)
     if request.for_good:
         with workspace.transaction():
             lifecycle.purge(workspace, lifecycle.PurgeRequest(references=(memory.id,), force=True))

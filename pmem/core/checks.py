@@ -66,9 +66,14 @@ def meant_category(name: str, allowed: Categories) -> str | None:
     """Return the known category that a new one may be a typing mistake for, or None."""
     if name in allowed.names:
         return None
+    return nearest(name.casefold(), allowed.names, 0.8) or None
+
+
+def nearest(name: str, known: Iterable[str], least: float = 0.6) -> str:
+    """Return the known name that another one is probably a slip of; else nothing."""
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(name.casefold(), allowed.names, n=1, cutoff=0.8)), None)
+    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=least)), "")
 
 
 def nesting(value: Any, most: int) -> Any:

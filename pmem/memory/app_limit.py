@@ -6,6 +6,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
+from pmem.core import checks
 from pmem.core.apps.deciding import AppDecision, OfflineRules, oldest_goes
 from pmem.core.retention import changed
 from pmem.errors import InvalidValue, Locked, StorageRefused
@@ -15,7 +16,6 @@ from pmem.memory.app_memories import (
     WorkWaits,
     asks,
     members,
-    name_of,
     related_conversations,
     state_of,
     worths_of,
@@ -48,7 +48,7 @@ def compact(workspace: Workspace, app: str) -> Compacted:
     The rules decide under the writers' lock, in one commit. A model is asked before it; what
     others have written meanwhile is looked at again.
     """
-    app, limit = name_of(app), workspace.settings.apps.limit
+    app, limit = checks.app_name(app), workspace.settings.apps.limit
     if asks(workspace, "compaction"):
         made, reason = _one_by_one(workspace, app)
     else:
@@ -178,9 +178,10 @@ def carry_out(workspace: Workspace, kept: Sequence[Memory], decision: AppDecisio
     if decision.merged is None:
         event = _event(workspace, EventKind.DELETE, decision)
         workspace.memories.put(out_of_recall(workspace, target, event))
-        return [memory for memory in kept if memory is not target]
-    changes = _merge_memories(workspace, kept, target, by_id[decision.merged], decision)
-    return [changes.get(memory.id, memory) for memory in kept if memory.id != decision.merged]
+    else:
+        _merge_memories(workspace, kept, target, by_id[decision.merged], decision)
+    gone = decision.merged or decision.target
+    return [workspace.memories.get(memory.id) for memory in kept if memory.id != gone]
 
 
 def _event(workspace: Workspace, kind: EventKind, decision: AppDecision) -> Event:
@@ -194,35 +195,33 @@ def _merge_memories(
     target: Memory,
     gone: Memory,
     decision: AppDecision,
-) -> dict[str, Memory]:
-    """Let one memory take another one in; return what changed and stays, by id."""
+) -> None:
+    """Let one memory take another one in."""
     from pmem.core.lifecycle.merging import absorbed, absorbing, redirected
 
-    at, actor = workspace.now(), workspace.actor
+    at, actor, told = workspace.now(), workspace.actor, _detail(decision)
     said = [*filter(None, [gone.source.conversation]), *related_conversations(gone)]
     more = {CONVERSATIONS: said} if said else {}
-    survivor = _explained(absorbing(target, [gone], actor, at), decision, more)
+    survivor = _explained(absorbing(target, [gone], actor, at), told | more)
     if decision.content is not None and decision.content != survivor.content:
         event = _event(workspace, EventKind.UPDATE, decision)
         tokens = workspace.count(decision.content)
         survivor = changed(survivor, event, content=decision.content, tokens=tokens)
-    workspace.memories.put(_explained(absorbed(gone, target.id, actor, at), decision, {}))
-    changes = {target.id: workspace.memories.put(survivor)}
+    workspace.memories.put(_explained(absorbed(gone, target.id, actor, at), told))
+    workspace.memories.put(survivor)
     for memory in kept:
-        if memory.id not in (target.id, gone.id):
-            new = redirected(memory, gone.id, target.id, actor, at)
-            if new is not memory:
-                changes[memory.id] = workspace.memories.put(new)
-    return changes
+        new = redirected(memory, gone.id, target.id, actor, at)
+        if new is not memory and memory.id not in (target.id, gone.id):
+            workspace.memories.put(new)
 
 
-def _explained(memory: Memory, decision: AppDecision, more: Mapping[str, Any]) -> Memory:
-    """Say in the last event of a history what was decided, and what more there is to say."""
+def _explained(memory: Memory, detail: Mapping[str, Any]) -> Memory:
+    """Say in the last event of a history what was decided."""
     *earlier, last = memory.history
-    told = replace(last, source=SOURCE, detail={**last.detail, **_detail(decision), **more})
+    told = replace(last, source=SOURCE, detail={**last.detail, **detail})
     return replace(memory, history=(*earlier, told))
 
 
-def _detail(decision: AppDecision) -> dict[str, str]:
+def _detail(decision: AppDecision) -> dict[str, Any]:
     detail = {"reason": decision.reason, "by": decision.by}
     return {**detail, "failure": decision.failure} if decision.failure else detail

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from pmem.core import checks
 from pmem.core.apps.deciding import AppDecision
 from pmem.core.filters import EVERYTHING
 from pmem.core.lifecycle.presence import presence
@@ -25,7 +24,6 @@ from pmem.values.records import Memory, State
 if TYPE_CHECKING:
     from pmem.model.tasks import TaskKind
     from pmem.storage.local.appstate import AppState
-    from pmem.storage.postgres.project_state import ServerAppState
 
 MOST_IMPORTANT: Final = 10
 """Importance in app commands goes from 0 to this; records keep it from 0 to 1."""
@@ -94,11 +92,6 @@ def share_of(importance: float | None) -> float | None:
             f"importance must lie between 0 and {MOST_IMPORTANT}, not {importance:g}"
         )
     return importance / MOST_IMPORTANT
-
-
-def name_of(app: str) -> str:
-    """Return an app's name as it is kept; what is none is an InvalidValue."""
-    return checks.app_name(app)
 
 
 def members(workspace: Workspace, app: str) -> list[Memory]:
@@ -181,7 +174,7 @@ def note_context(workspace: Workspace, conversation: str, app: str) -> None:
             state_of(workspace).note_context(conversation, app)
 
 
-def state_of(workspace: Workspace) -> "AppState | ServerAppState":
+def state_of(workspace: Workspace) -> "AppState":
     """Return what is kept of apps, by this clone or by a server."""
     if workspace.own.is_ours:
         return workspace.own.apps

@@ -121,9 +121,6 @@ def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tupl
     For each memory `wanted` has files, lines of files such as `src/a.py:10-20`, names that they
     define such as `src/a.py::settle`, or values of such a name (`src/a.py::RETRIES=3`); the files
     are seen from the current folder.
-
-    Raises:
-        InvalidValue: A file, lines of one or a symbol cannot be cited; the sentence says why.
     """
     sources = workspace.sources
     head = sources.head()

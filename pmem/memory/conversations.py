@@ -156,17 +156,14 @@ def read_once(workspace: Workspace, conversation: Conversation, parts: Sequence[
     for chunk in parts:
         own = tuple(message for message in chunk.messages if message.id not in seen)
         if chunk.id not in conversation.chunks and (own or not chunk.messages):
-            seen |= {message.id for message in own}
-            strays.append(_with_only(workspace, chunk, own))
+            ids = {message.id for message in own}
+            seen |= ids
+            if own != chunk.messages:
+                facts = tuple(fact for fact in chunk.facts if fact.message in ids)
+                less = msgspec.structs.replace(chunk, messages=own, facts=facts)
+                chunk = summarised(workspace, less)  # noqa: PLW2901
+            strays.append(chunk)
     return Whole(found.conversation, (*found.chunks, *strays))
-
-
-def _with_only(workspace: Workspace, chunk: Chunk, own: tuple[Message, ...]) -> Chunk:
-    if own == chunk.messages:
-        return chunk
-    ids = {message.id for message in own}
-    facts = tuple(fact for fact in chunk.facts if fact.message in ids)
-    return summarised(workspace, msgspec.structs.replace(chunk, messages=own, facts=facts))
 
 
 def written_once(workspace: Workspace, conversation: Conversation) -> Conversation:
@@ -323,15 +320,14 @@ def target(
     """Return the conversation that a reference means; without one, the current one."""
     if reference is None:
         found = current(workspace, status)
-        if found is None:
-            raise NotFound(f"no conversation is {status}", _what_next(workspace, status))
-        return found
+        if found is not None:
+            return found
+        next_step = "`pmem conversation start` starts one"
+        if status is not Status.ACTIVE:
+            next_step = "`pmem conversation list` shows them all"
+        elif current(workspace, Status.PAUSED) is not None:
+            next_step = (
+                "`pmem conversation resume` goes on with the paused one, `start` starts another"
+            )
+        raise NotFound(f"no conversation is {status}", next_step)
     return conversation_named(workspace, reference)
-
-
-def _what_next(workspace: Workspace, status: Status) -> str:
-    if status is not Status.ACTIVE:
-        return "`pmem conversation list` shows them all"
-    if current(workspace, Status.PAUSED) is not None:
-        return "`pmem conversation resume` goes on with the paused one, `start` starts another"
-    return "`pmem conversation start` starts one"

@@ -258,9 +258,6 @@ def unsettle(workspace: Workspace, left: Mapping[str, tuple[Standing, str | None
     """Make facts pending again, as before they were promoted or rejected; what is gone is let go.
 
     `left` says by the short part of each fact's id what it became, and as which memory.
-
-    Raises:
-        BuiltOn: One has become something else since.
     """
     known = {short(item.fact.id): item.fact for item in _distinct(workspace, EVERY_FACT)}
     pending = []

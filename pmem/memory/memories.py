@@ -302,16 +302,13 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
     checks.validity(start, request.valid_until)
     given = {name: getattr(request, name) for name in (*_CHECKED, "review_at")}
     given = {name: value for name, value in given.items() if value not in (None, ())}
-    for name in {"tried", "because"} & given.keys():
-        if request.type is not MemoryType.DEAD_END:
+    for name in ("tried", "because"):
+        if name in given and request.type is not MemoryType.DEAD_END:
             raise InvalidValue(f"only a dead end has {name!r}", "its type is dead_end")
-    defaults = {
-        "importance": DEFAULT_IMPORTANCE[request.type],
-        "category": DEFAULT_CATEGORY[request.type],
-    }
-    fields = _checked(workspace, defaults | given)
+    given.setdefault("importance", DEFAULT_IMPORTANCE[request.type])
+    given["category"] = request.category or DEFAULT_CATEGORY[request.type]
+    fields = _checked(workspace, given)
     check_writer(workspace, request.agent, fields["category"])
-    begun = workspace.event(EventKind.ADD)
     return Memory(
         id=workspace.new_id(),
         type=request.type,
@@ -331,7 +328,14 @@ def _memory(workspace: Workspace, request: AddRequest) -> Memory:
         created_at=now,
         updated_at=now,
         tokens=workspace.count(content),
-        history=(msgspec.structs.replace(begun, agent=begun.agent or request.agent or ""),),
+        history=(
+            Event(
+                event=EventKind.ADD,
+                at=now,
+                actor=workspace.actor,
+                agent=workspace.caller.agent or request.agent or "",
+            ),
+        ),
         **fields,
     )
 

@@ -134,11 +134,7 @@ def _heard_before(workspace: Workspace, memory: Memory, field: str) -> str:
 
 
 def gate_edit(workspace: Workspace, memory: Memory, fields: Mapping[str, Any]) -> None:
-    """Hold back what an agent changes of a memory that a person wrote, or that needs consent.
-
-    Raises:
-        Withheld: The change waits for a person.
-    """
+    """Hold back what an agent changes of a memory that a person wrote, or that needs consent."""
     if workspace.caller.agent is None:
         return
     check_writer(workspace, workspace.caller.agent, fields.get("category", memory.category))
@@ -162,10 +158,6 @@ def gate_removals(workspace: Workspace, records: Sequence[Memory | Episode]) -> 
     """Hold back an agent's removal of memories that a person wrote.
 
     As long as one of the records waits, none is removed.
-
-    Raises:
-        Withheld: The removal waits for a person.
-        Refused: A person wrote an episode among them.
     """
     for record in records:
         if isinstance(record, Episode):

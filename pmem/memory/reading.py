@@ -206,11 +206,7 @@ def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
 
 
 def find(workspace: Workspace, reference: str) -> Record | MessageRef:
-    """Return what a reference means as `show` does, which does not count as a recall.
-
-    Raises:
-        Refused: It means a message that whoever asks may not see.
-    """
+    """Return what a reference means as `show` does, which does not count as a recall."""
     try:
         return get(workspace, reference)
     except NotFound as missing:

@@ -1,5 +1,7 @@
 """Copying what somebody remembers for themselves into a project, because they say so."""
 
+from typing import Final
+
 import msgspec
 
 from pmem.core.outcomes import ERROR
@@ -23,17 +25,12 @@ class ShareRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 def share(workspace: Workspace, request: ShareRequest) -> Added:
     """Copy a memory of one's own into a project, unless there is one that says the same."""
-    memory = _memory_of_own(open_own(workspace), request.reference)
-    return add(workspace, request.admit(_copy_of(memory, force=request.force), "the memory"))
-
-
-def _memory_of_own(own: Workspace, reference: str) -> Memory:
-    """Return the memory that a reference means among one's own."""
+    own = open_own(workspace)
     try:
-        _, identifier = own.resolve(reference, Memory)
+        _, identifier = own.resolve(request.reference, Memory)
     except NotFound:
         raise NotFound(
-            f"no memory of your own has an id that starts with {reference!r}",
+            f"no memory of your own has an id that starts with {request.reference!r}",
             "`pmem list --mine` shows ids",
         ) from None
     memory = own.memories.get(identifier)
@@ -42,31 +39,18 @@ def _memory_of_own(own: Workspace, reference: str) -> Memory:
             f"your memory {short(memory.id)} is {memory.state.replace('_', ' ')}",
             f"bring it back with `pmem restore --mine {short(memory.id)}`",
         )
-    return memory
+    return add(workspace, request.admit(_copy_of(memory, force=request.force), "the memory"))
+
+
+_COPIED: Final = (
+    *("content", "type", "category", "subject", "tags", "importance", "valid_from", "valid_until"),
+    *("places", "tried", "because", "instead_of", "review_at", "review_if"),
+)
+"""Whether it is pinned, and for whom it is, its owner decided; what it cites stands elsewhere."""
 
 
 def _copy_of(memory: Memory, *, force: bool) -> AddRequest:
-    """Return what adds the same to a project.
-
-    Whether it is pinned, and for whom it is, its owner decided for themselves; what it cites
-    stands elsewhere.
-    """
-    return AddRequest(
-        content=memory.content,
-        type=memory.type,
-        category=memory.category,
-        subject=memory.subject,
-        tags=memory.tags,
-        importance=memory.importance,
-        valid_from=memory.valid_from,
-        valid_until=memory.valid_until,
-        source=Source(memory=memory.id),
-        places=memory.places,
-        tried=memory.tried,
-        because=memory.because,
-        evidence=tuple(each for each in memory.evidence if each.startswith(ERROR)),
-        instead_of=memory.instead_of,
-        review_at=memory.review_at,
-        review_if=memory.review_if,
-        force=force,
-    )
+    """Return what adds the same to a project."""
+    errors = tuple(each for each in memory.evidence if each.startswith(ERROR))
+    copied = {name: getattr(memory, name) for name in _COPIED}
+    return AddRequest(**copied, source=Source(memory=memory.id), evidence=errors, force=force)

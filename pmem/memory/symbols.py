@@ -86,12 +86,7 @@ def name_of(cited: Citation) -> bytes | None:
 def at_symbol(
     content: Content, file: str, wanted: tuple[str, str], environment: Mapping[str, str]
 ) -> Lines:
-    """Return the lines that define the symbol of a file, as somebody named both.
-
-    Raises:
-        InvalidValue: The file does not define it, or several times, or gives it another value, or
-            git is not there to tell.
-    """
+    """Return the lines that define the symbol of a file, as somebody named both."""
     path, text = wanted
     if content.is_binary:
         raise InvalidValue(f"{path} is binary and defines no {text}", "cite it as a whole")

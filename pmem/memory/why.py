@@ -6,6 +6,7 @@ from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
+from pmem.core.checks import nearest
 from pmem.core.citations import Content, Lines, judged, values_of
 from pmem.core.code.definitions import parse_symbol
 from pmem.core.filters import Filter
@@ -126,15 +127,13 @@ def explain(workspace: Workspace, request: WhyRequest) -> Why:
 
 def _near(path: str) -> str:
     """Say which file somebody may have meant."""
-    from difflib import get_close_matches
-
     folder, name = os.path.split(path)
     try:
         names = os.listdir(folder or ".")
     except OSError:
         return "name a file of the project"
-    found = get_close_matches(name, names, n=1)
-    return f"did you mean {os.path.join(folder, found[0])}?" if found else "name one that is there"
+    near = nearest(name, names)
+    return f"did you mean {os.path.join(folder, near)}?" if near else "name one that is there"
 
 
 def _place(workspace: Workspace, place: str) -> tuple[str, Lines | None]:
@@ -182,7 +181,12 @@ class _Look(NamedTuple):
         """Yield what explains it, what holds and is about the very line first."""
         staleness = Staleness(self.workspace)
         found = []
-        for memory in self._memories():
+        wanted = Filter(path=self.file, states=_STATES)
+        known = {one.id: one for one in self.workspace.memories.select(Selection(wanted=wanted))}
+        if self.origin is not None:
+            proven = proven_key(f"{COMMIT}{self.origin.commit}")
+            known |= {one.id: one for one in self.workspace.memories.twins(proven)}
+        for memory in known.values():
             how = tuple(self._ways(memory))
             if how:
                 stale = staleness(memory)
@@ -193,14 +197,6 @@ class _Look(NamedTuple):
                     Reason(memory=memory, how=how, standing=standing, stale=stale, by=by, fix=fix)
                 )
         yield from sorted(found, key=_rank)
-
-    def _memories(self) -> Iterator[Memory]:
-        wanted = Filter(path=self.file, states=_STATES)
-        known = {one.id: one for one in self.workspace.memories.select(Selection(wanted=wanted))}
-        if self.origin is not None:
-            proven = proven_key(f"{COMMIT}{self.origin.commit}")
-            known |= {one.id: one for one in self.workspace.memories.twins(proven)}
-        return iter(known.values())
 
     def _ways(self, memory: Memory) -> Iterator[str]:
         for cited in memory.citations:
@@ -220,7 +216,12 @@ class _Look(NamedTuple):
         asked = self.lines
         is_covered = not (asked and lines) or (lines[0] <= asked[1] and asked[0] <= lines[1])
         if content is None or is_covered:
-            yield f"cites {cited.place}" if now is None else _verified(cited, now.lines)
+            if now is None:
+                yield f"cites {cited.place}"
+                return
+            place = msgspec.structs.replace(cited, lines=now.lines).place
+            moved = f" (cited as {cited.place})" * (place != cited.place)
+            yield f"verified: {place} unchanged{moved}"
 
     def _standing(self, memory: Memory, stale: tuple[str, ...]) -> str:
         if memory.state is not State.ACTIVE:
@@ -231,13 +232,6 @@ class _Look(NamedTuple):
         if not valid_at(memory, now):
             return "not valid yet" if memory.valid_from > now else "expired"
         return "stale" if stale else str(State.ACTIVE)
-
-
-def _verified(cited: Citation, lines: Lines | None) -> str:
-    """Say where a cited text stands now, and where it was cited if that is not the same place."""
-    place = msgspec.structs.replace(cited, lines=lines).place
-    moved = f" (cited as {cited.place})" * (place != cited.place)
-    return f"verified: {place} unchanged{moved}"
 
 
 def _rank(reason: Reason) -> tuple[object, ...]:

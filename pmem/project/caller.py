@@ -30,12 +30,7 @@ class Caller(msgspec.Struct, frozen=True):
     app: str | None = None
 
     def known_in(self, environment: Mapping[str, str]) -> "Caller":
-        """Return who asks where `PMEM_AGENT` and `PMEM_APP` may say so, and nobody else then.
-
-        Raises:
-            Refused: It is not the one that the environment says.
-            InvalidValue: A name is empty.
-        """
+        """Return who asks where `PMEM_AGENT` and `PMEM_APP` may say so, and nobody else then."""
         return Caller(
             _who_asks(environment.get("PMEM_AGENT"), self.agent, "PMEM_AGENT", "the agent's name"),
             _app_that_asks(environment.get("PMEM_APP"), self.app),
@@ -49,11 +44,7 @@ class Caller(msgspec.Struct, frozen=True):
         )
 
     def reach(self, settings: Settings) -> "Reach | None":
-        """Return what whoever asks may see; None where that is everything.
-
-        Raises:
-            Refused: The project has allowlists, and none for this agent.
-        """
+        """Return what whoever asks may see; None where that is everything."""
         is_held = self.agent is not None and bool(settings.allowlists)
         if self.app is None and not is_held:
             return None
@@ -70,9 +61,6 @@ def asked_by(workspace: "Workspace", caller: Caller) -> "Workspace":
     """Return the same workspace as somebody may see it.
 
     Nobody in particular is whoever did before.
-
-    Raises:
-        Refused: Somebody else asks already, or an agent has no allowlist where there are some.
     """
     if caller == NOBODY:
         return workspace

@@ -34,11 +34,7 @@ def discover(
 
 
 def check_new(folder: str, environment: Mapping[str, str] | None = None) -> None:
-    """See that a new memory folder would not be a second one beside that of the repository.
-
-    Raises:
-        NoProject: Git has one that is not checked out, or another work tree has one.
-    """
+    """See that a new memory folder would not be a second one beside that of the repository."""
     place, name = os.path.split(os.path.abspath(folder))
     top = top_of(place)
     if top is not None and (not os.path.isdir(folder) or _is_left_over(folder, environment or {})):
@@ -164,27 +160,21 @@ def check_borders(
     Nothing in the folder is read. One that was `found_above` where it was looked for must belong
     to whoever runs this, as nobody named it. `allowed` is the setting `safe_folders` where the
     caller gives it.
-
-    Raises:
-        Refused: It is not, and no setting of the user's own allows it.
-        InvalidValue, Damaged: That setting is wrong.
     """
     path = os.path.normpath(root)
-    against = _leads_away(path) or (_belongs_to_others(path, environment) if found_above else "")
+    against = ""
+    if os.path.islink(path):
+        against = f"{path} is a link to {os.readlink(path)}, and not followed as a memory folder"
+    elif top := way_out(path):
+        against = f"{path} leads out of its work tree {top}, to {os.path.realpath(path)}"
+    elif found_above:
+        against = _belongs_to_others(path, environment)
     if against and not _is_allowed(path, environment, allowed):
         raise Refused(
             against,
             f"if you trust it, name it in {_SETTING} of your own config.toml"
             f" or in {_VARIABLE}: {path}",
         )
-
-
-def _leads_away(path: str) -> str:
-    """Say where a folder leads to, if that is away from where it stands."""
-    if os.path.islink(path):
-        return f"{path} is a link to {os.readlink(path)}, and not followed as a memory folder"
-    top = way_out(path)
-    return f"{path} leads out of its work tree {top}, to {os.path.realpath(path)}" if top else ""
 
 
 def _belongs_to_others(path: str, environment: Mapping[str, str]) -> str:

@@ -98,11 +98,7 @@ def make_private(environment: Mapping[str, str]) -> None:
 
 
 def check_owner(workspace: Workspace) -> None:
-    """See that it is not the memory of whoever runs this, where an app or an agent asks.
-
-    Raises:
-        Refused: It is, and the user's settings do not name the agent.
-    """
+    """See that it is not the memory of whoever runs this, where an app or an agent asks."""
     caller = workspace.caller
     if caller == NOBODY or not is_own(workspace):
         return
@@ -120,12 +116,16 @@ def own_beside(workspace: Workspace) -> Workspace | None:
 
     There is none for apps, for CI, for agents that the project or the user holds back from it,
     and where it is this very memory that is asked. Nothing may narrow what is seen of the project.
-
-    Raises:
-        Refused: It is a link or leads elsewhere, or its own settings keep the agent out.
     """
     folder = own_folder(workspace.environment)
-    if not os.path.isdir(folder) or not _is_for_caller(workspace) or is_own(workspace):
+    if not os.path.isdir(folder):
+        return None
+    rules, caller = workspace.settings.mine, workspace.caller
+    if not rules.contexts or caller.app is not None or is_ci(workspace.environment):
+        return None
+    if workspace.reach is not None and caller.agent not in rules.agents:
+        return None
+    if is_own(workspace):
         return None
     own = _opened(workspace, folder)
     if workspace.moment is None:
@@ -143,12 +143,7 @@ def told_as_left_out(workspace: Workspace, error: PmemError) -> tuple[str, ...]:
 
 
 def open_own(workspace: Workspace) -> Workspace:
-    """Open the memory of whoever asks for it by name.
-
-    Raises:
-        UsageError: It is this very memory that is asked.
-        Refused: An app asks, or it is a link or leads elsewhere.
-    """
+    """Open the memory of whoever asks for it by name."""
     folder = own_folder(workspace.environment)
     if workspace.caller.app is not None:
         raise Refused(_NO_APP, "run it without PMEM_APP")
@@ -170,14 +165,6 @@ def _opened(workspace: Workspace, folder: str) -> Workspace:
         caller=workspace.caller,
         shared=workspace.shared.beside(),
     )
-
-
-def _is_for_caller(workspace: Workspace) -> bool:
-    """Tell whether whoever asks may be shown what is its owner's."""
-    rules, caller = workspace.settings.mine, workspace.caller
-    if not rules.contexts or caller.app is not None or is_ci(workspace.environment):
-        return False
-    return workspace.reach is None or caller.agent in rules.agents
 
 
 def is_ci(environment: Mapping[str, str]) -> bool:

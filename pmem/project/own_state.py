@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from pmem.storage.local.sessions import KeptPrompts, NotedTranscripts, ShownItems, UseCounts
     from pmem.storage.local.state import Checkpoints, LocalState, Threads
     from pmem.storage.postgres.project_state import (
-        ServerAppState,
         ServerCheckpoints,
-        ServerPairs,
         ServerProposals,
         ServerRecalls,
         ServerThreads,
@@ -104,11 +102,11 @@ class OwnState:
         return self._on_server("ServerThreads") or self.shared_state.threads
 
     @property
-    def apps(self) -> "AppState | ServerAppState":
+    def apps(self) -> "AppState":
         """What apps may spend, what waits for them, and which are gone."""
         from pmem.storage.local.appstate import AppState
 
-        return self._on_server("ServerAppState") or AppState(self.state)
+        return AppState(self._on_server("ServerTables") or self.state)
 
     @property
     def proposals(self) -> "Proposals | ServerProposals":
@@ -152,11 +150,11 @@ class OwnState:
 
         return ModelAnswers(self.state)
 
-    def judged(self, now: "datetime") -> "JudgedPairs | ServerPairs":
+    def judged(self, now: "datetime") -> "JudgedPairs":
         """The pairs of look-alikes that a person was told of lately."""
         from pmem.storage.local.model_answers import JudgedPairs
 
-        return self._on_server("ServerPairs", now) or JudgedPairs(self.state, now)
+        return JudgedPairs(self._on_server("ServerTables") or self.state, now)
 
     @property
     def operations(self) -> "Operations":

@@ -48,12 +48,7 @@ def living(workspace: "Workspace", record: Any) -> Any:
 
 
 def cut_what_leads_to(workspace: "Workspace", gone: set[tuple[RecordType, str]]) -> None:
-    """Cut everything that leads to records that a transaction removes, before it ends.
-
-    Raises:
-        Refused: Something that the agent that asks may not see leads to one of them.
-        Damaged: A file that cannot be used may lead to one of them.
-    """
+    """Cut everything that leads to records that a transaction removes, before it ends."""
     types = {type_ for type_, _ in gone}
     owners = owners_of(types) | (types & {Memory, Episode})
     if workspace.reach is not None:
@@ -81,9 +76,6 @@ def check_targets(workspace: "Workspace", changes: Sequence[Change]) -> None:
 
     What led nowhere before may stay, so that its record can still be changed, and a chunk may be
     imported without its conversation: `pmem check` reports it, and `pmem resolve` mends it.
-
-    Raises:
-        NotFound: Something new would lead nowhere.
     """
     for change in changes:
         new = [] if change.record is None else _new_leads(workspace, change.type, change.record)
@@ -171,14 +163,10 @@ def _check_no_name(path: str, gone: set[str]) -> None:
 
 
 class Pointer(NamedTuple):
-    """A field of a record that names others.
+    """A field of an owner's records that names others, of the target's type.
 
-    Attributes:
-        owner: the type of the record that has it.
-        field: its name.
-        target: the type of the records that it leads to.
-        is_part: whether both are parts of one thing, a conversation and a chunk of it: of what is
-            lost somebody must know, so it is reported and never cut.
+    `is_part` says that both are parts of one thing, a conversation and a chunk of it: of what is
+    lost somebody must know, so it is reported and never cut.
     """
 
     owner: RecordType
@@ -211,7 +199,9 @@ def leads(record: Record) -> Iterator[Lead]:
     """Yield where a record leads."""
     for pointer in POINTERS:
         if pointer.owner is type(record):
-            for identifier in _ids(getattr(record, pointer.field)):
+            value = getattr(record, pointer.field)
+            for item in value if isinstance(value, tuple) else filter(None, [value]):
+                identifier = item if isinstance(item, str) else item.target
                 yield Lead(pointer.target, identifier, pointer.is_part)
 
 
@@ -226,29 +216,17 @@ def cut(record: Record, is_gone: Callable[[RecordType, str], bool], event: Event
         targets = {link.target for link in record.relationships}
         lost = {target for target in targets if is_gone(Memory, target)}
         return unlinked(record, lost, None, event.actor, event.at) if lost else record
-    left = {
-        pointer.field: _without_gone(getattr(record, pointer.field), pointer.target, is_gone)
-        for pointer in POINTERS
-        if pointer.owner is type(record) and not pointer.is_part
-    }
-    fresh = {name: value for name, value in left.items() if value != getattr(record, name)}
+    fresh: dict[str, Any] = {}
+    for pointer in POINTERS:
+        value = getattr(record, pointer.field) if pointer.owner is type(record) else None
+        if value is None or pointer.is_part:
+            continue
+        ids = value if isinstance(value, tuple) else (value,)
+        left = tuple(one for one in ids if not is_gone(pointer.target, one))
+        if left != ids:
+            fresh[pointer.field] = left if value is ids else None
     if not fresh:
         return record
     if isinstance(record, Episode | Conversation):
         return changed(record, event, **fresh)
     return msgspec.structs.replace(record, **fresh)
-
-
-def _without_gone(
-    value: Any, target: RecordType, is_gone: Callable[[RecordType, str], bool]
-) -> Any:
-    if isinstance(value, tuple):
-        return tuple(item for item in value if not is_gone(target, item))
-    return None if value is not None and is_gone(target, value) else value
-
-
-def _ids(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif value is not None:
-        yield from (item if isinstance(item, str) else item.target for item in value)

@@ -169,12 +169,7 @@ class SecretGate:
 
 
 def allowable(entries: Sequence[str]) -> tuple[str, ...]:
-    """Return a list of what is no secret as it can be shared: examples, and digests.
-
-    Raises:
-        RawSecret: An entry is a secret itself.
-        InvalidValue: An entry begins as a digest and is none.
-    """
+    """Return a list of what is no secret as it can be shared: examples, and digests."""
     for entry in entries:
         digits = entry.removeprefix(secrets.DIGEST)
         if digits != entry and (len(digits) != _DIGITS or not _HEXADECIMAL.issuperset(digits)):

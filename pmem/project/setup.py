@@ -95,10 +95,6 @@ def initialise(
 
     `safe_folders` is the setting of that name where the caller gives it; `readme` tells people
     about the folder, in the place of a project's.
-
-    Raises:
-        Refused: It is a link, or leads out of its work tree.
-        InvalidValue: There is a file of that name.
     """
     check_borders(os.path.abspath(folder), environment or {}, allowed=safe_folders)
     if os.path.lexists(folder) and not os.path.isdir(folder):
@@ -298,11 +294,7 @@ def write_setting(path: str, name: str, value: Any, scratch: str | None = None) 
 
 
 def with_setting(text: str, name: str, value: Any, path: str) -> str:
-    """Return a TOML file's text with one setting changed, or without it if None.
-
-    Raises:
-        Damaged: It is not TOML, or has a value where a table should be.
-    """
+    """Return a TOML file's text with one setting changed, or without it if None."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

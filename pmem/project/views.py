@@ -26,9 +26,6 @@ def at_moment(workspace: "Workspace", moment: datetime) -> "Workspace":
     """Return a read-only view of everything as it was, whose present is that moment.
 
     In the future everything is as it is now.
-
-    Raises:
-        InvalidValue: The time leaves the calendar when moved to UTC.
     """
     try:
         then = in_utc(moment)
@@ -45,10 +42,6 @@ def at_revision(workspace: "Workspace", name: str) -> "Workspace":
     """Return a read-only view of everything as a branch, a tag or a commit has it, settings too.
 
     The present stays what it is: a checkout of that revision would answer the same.
-
-    Raises:
-        NoRevision: Git knows no such revision, or there is no repository.
-        NotFound: The memory was not there at that revision, or there is no git.
     """
     repository = Repository(workspace.root, workspace.environment)
     commit = repository.commit(name)

@@ -326,9 +326,18 @@ def _resolve(
             if types == (Conversation,)
             else "`pmem list` and `pmem search` show ids",
         )
-    if len(found) > 1:
-        raise _ambiguous(reference, found)
-    return found[0]
+    if len(found) == 1:
+        return found[0]
+    are_told_apart = len({ids.short(id_) for _, id_ in found}) == len(found)
+    shown = [
+        f"{KINDS[type_]} {ids.short(id_) if are_told_apart else id_}"
+        for type_, id_ in found[:CANDIDATES_SHOWN]
+    ]
+    more = len(found) - CANDIDATES_SHOWN
+    raise Ambiguous(
+        f"{reference!r} fits {', '.join(shown)}{f' and {more} more' if more > 0 else ''}",
+        "give more of the id" if more > 0 else "give one of these ids",
+    )
 
 
 def _fitting(
@@ -358,17 +367,3 @@ def _check_nothing_fits(
         workspace.whole.ids(type_, reference) for type_ in types or STORES
     ):
         raise Refused(f"{reach.who} may not see {reference}", reach.hint)
-
-
-def _ambiguous(reference: str, found: list[tuple[RecordType, str]]) -> Ambiguous:
-    """Return the refusal of a reference that fits several: which, by ids that can be given."""
-    are_told_apart = len({ids.short(id_) for _, id_ in found}) == len(found)
-    shown = [
-        f"{KINDS[type_]} {ids.short(id_) if are_told_apart else id_}"
-        for type_, id_ in found[:CANDIDATES_SHOWN]
-    ]
-    more = len(found) - CANDIDATES_SHOWN
-    return Ambiguous(
-        f"{reference!r} fits {', '.join(shown)}{f' and {more} more' if more > 0 else ''}",
-        "give more of the id" if more > 0 else "give one of these ids",
-    )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
-from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.record_keys import word_keys_of
 from pmem.core.selection import COLUMNS, Order, Portion, Selection
 from pmem.values.records import STORES, Record, RecordType
@@ -64,9 +63,10 @@ class Backend(Protocol):
         """
         ...
 
-    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
-        """Yield the records that pass a filter by ascending id; what is damaged is left out
-        and joins `problems`.
+    def scan(self, type_: type[R], without: str = "") -> Iterator[R]:
+        """Yield the records by ascending id, where marks are kept those `without` one.
+
+        What is damaged is left out, and joins `problems`.
         """
         ...
 
@@ -97,10 +97,6 @@ class Backend(Protocol):
 
     def figure(self, type_: type[Record], name: str, kind: type[T], make: Callable[[], T]) -> T:
         """Return a figure that depends on a store's records alone, perhaps made before."""
-        ...
-
-    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:
-        """Yield the records that do not have a mark; all of them where no marks are kept."""
         ...
 
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:

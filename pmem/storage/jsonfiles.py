@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from pmem.core.filters import EVERYTHING, Filter, judge_of
 from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, Refused
 from pmem.storage.backend import Change, Holders, Problem, Tally, holders_among, pool_of, tally_of
@@ -84,10 +83,6 @@ class JsonFiles:
     def read(self, type_: type[R], identifier: str) -> R:
         return self._files.read(type_, identifier)
 
-    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
-        judge = judge_of(wanted)
-        return (record for record in self._records(type_) if judge(record) is None)
-
     def figure(self, type_: type[Record], name: str, kind: type[T], make: Callable[[], T]) -> T:
         store = STORES[type_]
         found = self._current.ask((type_,), lambda index: index.figure(store, name))
@@ -100,9 +95,6 @@ class JsonFiles:
             self._current.ask((), lambda index: index.keep_figure(*keep))
         return value
 
-    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:
-        return self._records(type_, without=mark)
-
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:
         found = self._current.ask((type_,), lambda index: index.marked(STORES[type_], mark))
         return iter(()) if found is None else (self._decoded(type_, data) for data in found[0])
@@ -111,8 +103,8 @@ class JsonFiles:
         if ids:
             self._current.ask((), lambda index: index.mark(STORES[type_], mark, ids))
 
-    def _records(self, type_: type[R], without: str = "") -> Iterator[R]:
-        """Yield all records that can be used: from the index, from their files without one."""
+    def scan(self, type_: type[R], without: str = "") -> Iterator[R]:
+        """Yield records: from the index, from their files without one."""
         after = ""
 
         def page(index: "Index") -> list[tuple[str, bytes]]:
@@ -124,9 +116,11 @@ class JsonFiles:
                 return
             after = found[0][-1][0]
         for name in self._files.names(type_):
-            record = self._files.usable(type_, name) if name > after else None
-            if record is not None:
-                yield record
+            read = self._files.read_file(type_, name) if name > after else None
+            if read is not None and not isinstance(read, Problem):
+                assert isinstance(read.record, type_)
+                self._files.note_served(type_, name, read.data)
+                yield read.record
 
     def select(
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.policy import Reach, app_of, category_of
 from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
@@ -60,8 +59,8 @@ class Limited(Unindexed):
             raise NotFound(f"there is no {KINDS[type_]} {identifier} that may be seen")
         return record
 
-    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
-        return filter(self._admits, self._backend.scan(type_, wanted))
+    def scan(self, type_: type[R], without: str = "") -> Iterator[R]:  # noqa: ARG002 - none is kept
+        return filter(self._admits, self._backend.scan(type_))
 
     def select(
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import msgspec
 
 from pmem.core.chunking import each_once
-from pmem.core.filters import EVERYTHING, Filter, created, passes
+from pmem.core.filters import created
 from pmem.core.retention import Unwinding, as_of, json_value
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
 from pmem.storage.backend import (
@@ -292,7 +292,7 @@ class PastBackend(Unindexed):
             raise NotFound(f"{KINDS[type_]} {identifier} did not exist at that time")
         return then
 
-    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
+    def scan(self, type_: type[R], without: str = "") -> Iterator[R]:  # noqa: ARG002 - none is kept
         if type_ is Conversation:  # whose past needs every chunk
             self._scan(Chunk)
         for identifier in self._scan(type_):
@@ -302,7 +302,7 @@ class PastBackend(Unindexed):
                 path = f"{STORES[type_]}/{identifier}.json"
                 self._problems.setdefault(path, Problem(path, error.code, error.message))
                 continue
-            if record is not None and passes(record, wanted):
+            if record is not None:
                 yield record
 
     def searched(self, search: "Callable[[Pool], T]") -> T:

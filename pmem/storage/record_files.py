@@ -67,20 +67,16 @@ class RecordFiles:
         """
         if not is_id(identifier):
             raise NotFound(f"{identifier!r} is no id")
-        return self._read_from(type_, self.path(type_, identifier))
-
-    def usable(self, type_: type[R], name: str) -> R | None:
-        """Read a record, or note why its file cannot be used."""
-        path = self.path(type_, name)
+        path = self.path(type_, identifier)
         try:
-            if not is_id(name):
-                raise Damaged(f"{path} has a name that is no id")
-            return self._read_from(type_, path)
-        except NotFound:
-            return None
-        except (Damaged, StorageRefused) as error:
-            self._problems[path] = Problem(path, error.code, error.message)
-            return None
+            data, stamp = self._read_file(path)
+        except FileNotFoundError:
+            raise NotFound(f"there is no {KINDS[type_]} {identifier}") from None
+        if self.seen is not None:  # a commit under the lock sees what has changed since
+            self.seen[path] = stamp
+        record = parse(data, type_, path)
+        self._problems.pop(path, None)  # it was mended, if there was one
+        return record
 
     @property
     def has_index(self) -> bool:
@@ -181,18 +177,6 @@ class RecordFiles:
     def read_around(self) -> None:
         """Show all of a commit that was cut short."""
         self.staged = durable.staged_files(self._root, self._local)
-
-    def _read_from(self, type_: type[R], path: str) -> R:
-        try:
-            data, stamp = self._read_file(path)
-        except FileNotFoundError:
-            name = os.path.basename(path).removesuffix(SUFFIX)
-            raise NotFound(f"there is no {KINDS[type_]} {name}") from None
-        if self.seen is not None:  # a commit under the lock sees what has changed since
-            self.seen[path] = stamp
-        record = parse(data, type_, path)
-        self._problems.pop(path, None)  # it was mended, if there was one
-        return record
 
     def _read_file(self, path: str) -> tuple[bytes, Stamp]:
         """Return what a record's file holds, or will hold once the commit is finished.

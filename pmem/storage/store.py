@@ -1,11 +1,11 @@
 """One store of one kind of record: loaded when first used, written only where changed."""
 
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Generic, TypeVar
 
-from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.core.filters import EVERYTHING, Filter, judge_of
 from pmem.core.record_keys import twin_keys, word_keys_of
 from pmem.core.selection import ALL, Order, Portion, Selection, in_order
 from pmem.errors import Damaged, NotFound
@@ -54,15 +54,12 @@ class Store(Generic[R]):
 
     def find(self, wanted: Filter = EVERYTHING) -> Iterator[R]:
         """Yield the records that pass a filter by ascending id, pending changes included."""
-        if not self._dirty:
-            yield from self._backend.scan(self.type, wanted)
-            return
-        found = {record.id: record for record in self._backend.scan(self.type, wanted)}
-        for identifier, record in self._dirty.items():
-            found.pop(identifier, None)
-            if record is not None and passes(record, wanted):
-                found[identifier] = record
-        yield from (found[identifier] for identifier in sorted(found))
+        fails = judge_of(wanted)
+        found: Iterable[R] = self._backend.scan(self.type)
+        if self._dirty:
+            kept = {record.id: record for record in found} | self._dirty
+            found = (record for _, record in sorted(kept.items()) if record is not None)
+        return (record for record in found if fails(record) is None)
 
     def select(
         self, selection: Selection = ALL, order: Order = (), limit: int | None = None

@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from pmem.core.filters import EVERYTHING, Filter
 from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.storage.backend import Holders, Tally, holders_among, pool_of, tally_of
 from pmem.values.records import Record
@@ -20,8 +19,8 @@ class Unindexed(ABC):
     """Answers what is asked of a backend by a scan of its records; it keeps nothing beside them."""
 
     @abstractmethod
-    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
-        """Yield the records of a store, by ascending id."""
+    def scan(self, type_: type[R], without: str = "") -> Iterator[R]:
+        """Yield all records of a store, by ascending id."""
 
     def select(
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
@@ -49,9 +48,6 @@ class Unindexed(ABC):
         make: Callable[[], T],
     ) -> T:
         return make()
-
-    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002 - none are kept
-        return self.scan(type_)
 
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002
         return iter(())

@@ -182,7 +182,7 @@ class _ReadRecords:
             yield from store.find()
             return
         read = set()
-        for record in self._backend.unmarked(store.type, _SOUND):
+        for record in self._backend.scan(store.type, _SOUND):
             read.add(record.id)
             yield record
         ahead = ticks(shifted(self._now, CLOCKS_DIFFER)) + 1

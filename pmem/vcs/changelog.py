@@ -100,7 +100,6 @@ def standing_at(workspace: Workspace, repository: Repository, end: End) -> Works
 
 
 def _differing(before: Workspace | None, after: Workspace | None) -> tuple[Records, Records]:
-    """Read the records that may differ: what is the same file on both sides does not."""
     same: set[str] = set()
     if before and after and before.revision and after.revision:
         for type_ in _KEPT:

@@ -153,7 +153,6 @@ def _add_to_index(workspace: Workspace, records: Sequence[Removable]) -> str:
 def _take_out_of_recall(
     workspace: Workspace, record: Removable, event: Event, state: Any, fields: dict[str, Any]
 ) -> Removable:
-    """Take a record out of recall as the other branch had done."""
     if state not in _OUT_OF_RECALL or record.state is not State.ACTIVE:
         raise _unusable(record, f"{state!r} is no state that it could leave recall for")
     to = State(state)

@@ -24,7 +24,6 @@ DOUBT: Final = 5
 USAGE: Final = 2
 SECONDS: Final = 30
 """How long the driver may take before its process is ended, and the fallback does the work."""
-_PART_BYTES: Final = 64 * 1024
 _MARKER: Final = 7
 _SCRATCH: Final = ".tmp-"
 _SETTINGS: Final = "config.toml"
@@ -62,7 +61,6 @@ def merge_driver(arguments: Sequence[str]) -> tuple[int, bytes]:
 
 
 def _merge_settings(base: str, ours: str, theirs: str, path: str) -> tuple[int, bytes]:
-    """Merge a project's settings one by one."""
     from pmem.errors import Damaged
     from pmem.vcs.settingsmerge import merge_files
 
@@ -177,7 +175,6 @@ def _merge_versions(
 
 
 def _id_of(side: dict[str, Any]) -> str:
-    """Return a record's id."""
     identifier = side.get("id")
     if not isinstance(identifier, str):
         raise Doubt("a side has no id")
@@ -198,13 +195,11 @@ def _side_by_side(ours: bytes, theirs: bytes, length: int) -> bytes:
 
 
 def _read_version(path: str) -> bytes:
-    data = bytearray()
     with open(path, "rb") as file:
-        while part := file.read(_PART_BYTES):
-            data += part
-            if len(data) > RECORD_BYTES:
-                raise OSError(27, "File too large", path)
-    return bytes(data)
+        data = file.read(RECORD_BYTES + 1)
+    if len(data) > RECORD_BYTES:
+        raise OSError(27, "File too large", path)
+    return data
 
 
 def _is_plain(folder: str) -> bool:

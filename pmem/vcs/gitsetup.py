@@ -157,7 +157,6 @@ def script() -> str:
 
 
 def _settings(workspace: Workspace) -> dict[str, str]:
-    """Return this clone's settings that concern pmem; of several values for one, all."""
     asked = ["config", "--local", "--null", "--get-regexp", r"^(merge|diff)\.pmem\."]
     answer = git.ask(workspace.root, asked, workspace.environment) or ""
     found: dict[str, str] = {}

@@ -236,7 +236,6 @@ def _look(
 
 
 def _hook_block(workspace: Workspace, kind: str, top: str, *, strict: bool = False) -> str:
-    """Return the block as it should be."""
     root = os.path.realpath(workspace.root)
     name = os.path.basename(root)
     place = os.path.relpath(root, os.path.realpath(top)).replace(os.sep, "/")

@@ -73,7 +73,6 @@ def ignored(workspace: Workspace) -> list[Finding]:
 
 
 def _is_wanted(workspace: Workspace) -> bool:
-    """Return whether the settings say that git ignores the records on purpose."""
     with suppress(PmemError):
         return workspace.settings.ignored_by_git
     return False
@@ -110,7 +109,6 @@ def add_lines(workspace: Workspace, name: str, lines: str) -> None:
 
 
 def _missing_rules(workspace: Workspace) -> list[str]:
-    """Return the rules without which git would take in what is private."""
     missing = [IGNORE_HEAD] if _is_open(workspace, (LOCAL,)) else []
     is_decided = says_shared(safe_files.text(os.path.join(workspace.root, IGNORE_FILE)))
     is_shared = is_decided or _list_with_git(workspace, "--cached", "--", *TRANSCRIPTS)

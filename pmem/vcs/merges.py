@@ -10,7 +10,8 @@ import msgspec
 from pmem.core import rawjson
 from pmem.core.findings import Finding
 from pmem.core.threeway.markers import apart
-from pmem.core.threeway.redoing import Mismatch, Mistake, mismatch, redone
+from pmem.core.threeway.record import merged
+from pmem.core.threeway.redoing import Mismatch, Mistake, mismatch
 from pmem.core.threeway.shapes import SHAPES, checked
 from pmem.core.threeway.values import Doubt
 from pmem.project.workspace import Workspace
@@ -21,7 +22,7 @@ from pmem.values.fields import RangeRequest
 from pmem.values.ids import is_id, short
 from pmem.vcs.changelog import HEAD, ends
 
-_NO_COMMIT: Final = ""
+_TWO: Final = 2
 Record = dict[str, Any]
 
 
@@ -42,31 +43,28 @@ class MergesChecked(msgspec.Struct, frozen=True, kw_only=True):
 class _Case(NamedTuple):
     """One record in one merge: its entries in the bases, the parents and the result.
 
-    For each parent but the first the bases are what several of them come from, and these.
+    `root` is what several bases come from.
     """
 
     merge: Merge
     path: str
-    bases: list[list[TreeEntry | None]]
-    sides: list[TreeEntry | None]
+    root: TreeEntry | None
+    bases: list[TreeEntry | None]
+    ours: TreeEntry | None
+    theirs: TreeEntry | None
     result: TreeEntry | None
 
     def entries(self) -> Iterator[TreeEntry]:
         """Yield all entries that there are."""
-        several = (*self.bases, self.sides, [self.result])
-        yield from (entry for entries in several for entry in entries if entry is not None)
+        every = (self.root, *self.bases, self.ours, self.theirs, self.result)
+        yield from (entry for entry in every if entry is not None)
 
     def is_one_sides(self) -> bool:
         """Tell by names alone whether the result is that of the only side that changed anything."""
-        whole = self.sides[0]
-        for (_, *several), side in zip(self.bases, self.sides[1:], strict=True):
-            known = several or [None]
-            if whole == side or side in known:
-                continue
-            if whole not in known:
-                return False
-            whole = side
-        return whole == self.result
+        known = self.bases or [None]
+        if self.theirs == self.ours or self.theirs in known:
+            return self.ours == self.result
+        return self.ours in known and self.theirs == self.result
 
 
 def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
@@ -77,23 +75,34 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
     """
     git = Repository(workspace.root, workspace.environment)
     start, end = ends(git, request.revisions)
-    merges = git.merges(start.commit or git.commit(HEAD), end.commit or git.commit(HEAD))
+    every = git.merges(start.commit or git.commit(HEAD), end.commit or git.commit(HEAD))
+    merges = [merge for merge in every if len(merge.parents) == _TWO]
     workspace.notes += limits_of_history(workspace.root)
+    left = [
+        MergeFinding(
+            commit=merge.id,
+            path=workspace.root,
+            code="not_redone",
+            message=f"merge {repository.short(merge.id)} has more than two parents: look yourself",
+            severity="warning",
+        )
+        for merge in every
+        if merge not in merges
+    ]
     place = git.place() if merges else ""
     known = _differing(git, [(merge.id, side) for merge in merges for side in merge.parents])
     bases = {merge: _bases(git, merge) for merge in merges if _records_of(merge, known)}
-    commits = ((it.id, commit) for it in bases for several in bases[it] for commit in several)
-    known |= _differing(git, [pair for pair in commits if pair[1] != _NO_COMMIT])
+    known |= _differing(git, [(it.id, commit) for it in bases for commit in bases[it] if commit])
     cases = [case for merge in bases for case in _cases(merge, bases[merge], known)]
     entries = (entry for case in cases for entry in case.entries())
     objects = list({entry.object for entry in entries if entry.mode in FILES})
     contents = dict(zip(objects, git.blobs(objects), strict=True))
-    findings = tuple(
+    findings = (
         _merge_finding(case, found, workspace.root, place)
         for case in cases
         if (found := _judge(case, contents)) is not None
     )
-    return MergesChecked(merges=len(merges), records=len(cases), findings=findings)
+    return MergesChecked(merges=len(every), records=len(cases), findings=(*findings, *left))
 
 
 _Differing = dict[tuple[str, str], dict[str, tuple[TreeEntry | None, TreeEntry | None]]]
@@ -104,36 +113,27 @@ def _differing(git: Repository, pairs: list[tuple[str, str]]) -> _Differing:
     return dict(zip(pairs, git.differing(pairs, [*SHAPES]), strict=True))
 
 
-def _bases(git: Repository, merge: Merge) -> list[list[str]]:
-    """Return for each parent but the first what its bases come from, if several, and the bases."""
-    found = []
-    for number, side in enumerate(merge.parents[1:], 1):
-        bases = git.merge_bases(side, *merge.parents[:number])
-        root = git.merge_bases(*bases)[:1] if len(bases) > 1 else []
-        found.append([*(root or [_NO_COMMIT]), *bases])
-    return found
+def _bases(git: Repository, merge: Merge) -> list[str]:
+    """Return what several bases of a merge come from, nothing for one, and then its bases."""
+    bases = git.merge_bases(*merge.parents)
+    root = git.merge_bases(*bases)[:1] if len(bases) > 1 else []
+    return [*(root or [""]), *bases]
 
 
 def _records_of(merge: Merge, differing: _Differing) -> set[str]:
-    """Return the records' files that differ between a merge and one of its parents."""
     paths = {path for side in merge.parents for path in differing[merge.id, side]}
     return set(filter(_is_record, paths))
 
 
-def _cases(merge: Merge, bases: list[list[str]], differing: _Differing) -> Iterator[_Case]:
+def _cases(merge: Merge, bases: list[str], differing: _Differing) -> Iterator[_Case]:
     """Yield a merge's records that cannot be judged by the names of their objects."""
-    commits = {*merge.parents, *(commit for several in bases for commit in several)}
-    files = {commit: differing[merge.id, commit] for commit in commits - {_NO_COMMIT}}
+    files = {commit: differing[merge.id, commit] for commit in (*merge.parents, *bases) if commit}
     for path in sorted(_records_of(merge, differing)):
         result = next(found[path][1] for found in files.values() if path in found)
         at = {commit: found.get(path, (result,))[0] for commit, found in files.items()}
-        case = _Case(
-            merge,
-            path,
-            bases=[[at.get(commit) for commit in several] for several in bases],
-            sides=[at[side] for side in merge.parents],
-            result=result,
-        )
+        root, *several = map(at.get, bases)
+        ours, theirs = map(at.get, merge.parents)
+        case = _Case(merge, path, root, several, ours, theirs, result)
         if not case.is_one_sides():
             yield case
 
@@ -161,11 +161,11 @@ def _judge(case: _Case, contents: Mapping[str, bytes | None]) -> Mismatch | None
     except _Unreadable as error:
         return Mismatch(Mistake.LOST, None, (str(error),))
     try:
-        bases = []
-        for root, *crossed in (map(version, several) for several in case.bases):
-            many = len(crossed) - 1  # git merges several bases into one
-            bases.append(redone([root] * many, crossed, shape) if crossed else None)
-        return mismatch(bases, [*map(version, case.sides)], result, shape)
+        root, ours, theirs = map(version, (case.root, case.ours, case.theirs))
+        base, *others = map(version, case.bases) if case.bases else [None]
+        for other in others:  # git merges several bases into one
+            base = merged(root, base, other, shape).result
+        return mismatch(base, (ours, theirs), result, shape)
     except (Doubt, _Unreadable):
         return None  # a side that was not a record already is not this merge's doing
     except RecursionError:

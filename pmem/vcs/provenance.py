@@ -108,7 +108,6 @@ _States = Mapping[str | None, Record | None]
 def _in_git(
     repository: Repository, head: str, reference: str, missing: PmemError
 ) -> tuple[RecordType, str]:
-    """Find a record among all that commits ever had."""
     found = sorted(
         (folder, file.removesuffix(SUFFIX))
         for folder, file in repository.touched(head, list(STORES.values()))

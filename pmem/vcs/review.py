@@ -118,16 +118,6 @@ class Reviewed(msgspec.Struct, frozen=True, kw_only=True, rename={"start": "from
         }
 
 
-class _CitedChange(NamedTuple):
-    """The line after a change, if one can be named, and the text before and after it in words."""
-
-    line: int | None = None
-    said: str = ""
-
-
-_UNNAMED: Final = _CitedChange()
-
-
 class _Change(NamedTuple):
     """A change: its two ends, its files, and the memory at both ends, where there was one."""
 
@@ -308,8 +298,8 @@ class _FileReview:
         place = stood and stood.place(cited)
         if before is None or after is None or not place or not place.lines:
             return _cited_place(change, cited)
-        found = _change_of(cited, place.lines, (before, after), self._environment)
-        return _cited_place(change, cited, found)
+        line, said = _change_of(cited, place.lines, (before, after), self._environment)
+        return _cited_place(change, cited, line, said)
 
     def _version(self, change: ChangedPath, *, is_after: bool) -> FileVersion | None:
         key = (change, is_after)
@@ -321,15 +311,10 @@ class _FileReview:
 
 
 def _cited_place(
-    change: ChangedPath, cited: Citation, found: _CitedChange = _UNNAMED
+    change: ChangedPath, cited: Citation, line: int | None = None, said: str = ""
 ) -> ChangedPlace:
-    return ChangedPlace(
-        file=change.name,
-        line=found.line,
-        cited=cited.place,
-        gone=change.after is None,
-        change=found.said,
-    )
+    is_gone = change.after is None
+    return ChangedPlace(file=change.name, line=line, cited=cited.place, gone=is_gone, change=said)
 
 
 def _of_records(memories: ReviewedMemories) -> Iterator[ReviewFinding]:
@@ -369,7 +354,6 @@ def _end(tie: Relationship) -> tuple[str, str]:
 
 
 def _says_else(memory: Memory, earlier: Memory | None) -> bool:
-    """Tell whether a memory says something else than before, or holds again."""
     if earlier is None or earlier.state is not State.ACTIVE:
         return True
     return (memory.content, memory.subject, memory.scope) != (
@@ -381,22 +365,19 @@ def _says_else(memory: Memory, earlier: Memory | None) -> bool:
 
 def _change_of(
     cited: Citation, lines: Lines, versions: tuple[bytes, bytes], environment: Mapping[str, str]
-) -> _CitedChange:
-    """Return what a change did to a cited text.
-
-    `lines` is where its text stood before the change, `versions` the file before and after it.
-    """
+) -> tuple[int | None, str]:
+    """Return the line after a change, if one can be named, and both texts in words."""
     found = hunks(*versions, environment)
     before, after = (split_lines(data.decode("utf-8-sig", "replace")) for data in versions)
     line = _line(found, lines, (before, after))
     here = Content(versions[1])
     sides = sides_of_constant(cited, here)
     if sides is not None:
-        return _CitedChange(_assigned(cited, here, line or lines[0]), sides.said)
+        return _assigned(cited, here, line or lines[0]), sides.said
     place = lines_after(found, lines)
     if place is not None:
         sides = sides_of_lines(before[lines[0] - 1 : lines[1]], after[place[0] - 1 : place[1]])
-    return _CitedChange(line, sides.said if sides else "")
+    return line, sides.said if sides else ""
 
 
 def _line(

@@ -204,7 +204,6 @@ def _is_warning(memory: Memory) -> bool:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as YAML has it in double quotes."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -313,7 +312,6 @@ def _lagging(workspace: Workspace) -> list[_Wanted]:
 
 
 def _in_use(workspace: Workspace) -> Iterator[str]:
-    """Yield the hosts that have a file of pmem's."""
     for host in FORMS:
         held = _text_at(_place(workspace, file_of(host)))
         if held is not None and SIGN in held:
@@ -378,7 +376,6 @@ def _place(workspace: Workspace, file: str) -> str:
 
 
 def _text_at(path: str) -> str | None:
-    """Return what a file holds; None where there is none."""
     if os.path.islink(path) or os.path.islink(os.path.dirname(path)):
         raise Refused(f"{path} is or is in a link, and pmem writes through none", "move it away")
     if not os.path.lexists(path):
@@ -391,7 +388,6 @@ def _text_at(path: str) -> str | None:
 
 
 def _bring(one: _Wanted) -> None:
-    """Bring a file to what it is to hold."""
     if one.before == one.after or one.is_foreign:
         return
     with refusals(one.path):

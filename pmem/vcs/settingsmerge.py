@@ -55,7 +55,6 @@ def is_sound(data: bytes, path: str) -> bool:
 
 
 def _new_comments(base: bytes, ours: bytes, theirs: bytes) -> Iterator[str]:
-    """Yield the comment lines that only the other side has."""
     known = {line.strip() for line in split_lines((base + b"\n" + ours).decode())}
     for line in split_lines(theirs.decode()):
         if line.strip().startswith(_COMMENT) and line.strip() not in known:
@@ -63,7 +62,6 @@ def _new_comments(base: bytes, ours: bytes, theirs: bytes) -> Iterator[str]:
 
 
 def _conflict_comments(merged: SettingsMerge) -> Iterator[str]:
-    """Yield a comment for each contradiction: what gave way."""
     import tomlkit
 
     for name, sides in merged.conflicts.items():

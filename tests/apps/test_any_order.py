@@ -5,8 +5,6 @@ After each step the limit holds, nothing but what was chosen has gone, and its h
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,7 +12,6 @@ from datetime import timedelta
 from typing import Any
 from unittest import mock
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -196,32 +193,3 @@ class Apps(RuleBasedStateMachine):
 
 Apps.TestCase.settings = settings(max_examples=4, stateful_step_count=10, deadline=None)
 TestApps = Apps.TestCase
-
-_LIAR = """
-import sys
-from itertools import cycle
-from pmem import Project
-from tests.apps import fakes
-lies = cycle((fakes.raising, lambda given: "nonsense", lambda given: None, fakes.delete(2),
-    lambda given: {"action": "delete", "targetMemoryId": "nobody", "reason": "gone"},
-    fakes.merge(1, "Writers saw cases.")))
-models = fakes.model(lambda given: next(lies)(given))
-options = {"apps.energy": 1e6, "apps.limit": 5}
-project = Project(sys.argv[1], lock_timeout=60, models=models, **options)
-for number in range(6):
-    project.apps.remember("calendar", f"Writer {sys.argv[2]} saw case {number} of {sys.argv[2]}.")
-"""
-
-
-@pytest.mark.long
-def test_liars_in_many_processes_keep_the_limit_and_lose_nothing(root: str) -> None:
-    command = (sys.executable, "-c", _LIAR, root)
-    writers = [subprocess.Popen([*command, name]) for name in ("ada", "ben", "cleo")]
-    assert [writer.wait(timeout=60) for writer in writers] == [0] * 3
-    found = Project(root).list(Filter(states=())).items
-    assert len(found) == 18
-    assert sum(memory.state is State.ACTIVE for memory in found) == 5
-    for memory in found:
-        last = memory.history[-1]
-        assert memory.state is State.ACTIVE or last.source == "compaction"
-        assert memory.state is State.ACTIVE or last.detail["reason"]

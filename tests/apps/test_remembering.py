@@ -438,17 +438,6 @@ def test_f14_a_later_correction_wins_when_a_conversation_is_resumed_and_ended_ag
     assert contents(project) == [kept]
 
 
-def test_a_value_that_nobody_changed_is_kept_beside_one_on_something_else(
-    project: Project,
-) -> None:
-    kept = kept_of(
-        project,
-        ("user", "", "The lift has 2 doors."),
-        ("user", "", "Room 3 moved to floor 4."),
-    )
-    assert kept == "user: The lift has 2 doors. Room 3 moved to floor 4."
-
-
 @pytest.mark.row("S0.12.1")
 def test_f45_a_conversations_memory_counts_by_what_it_states(project: Project) -> None:
     cases = {

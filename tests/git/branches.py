@@ -84,6 +84,13 @@ def ok(*arguments: str, stdin: bytes = b"", cwd: str | Path = ".") -> str:
     return done.out
 
 
+def commit(message: str = "x", *options: str, cwd: str | Path = ".") -> str:
+    """Commit all that there is, and return the commit."""
+    ok("add", "--all", cwd=cwd)
+    ok("commit", "--quiet", "--allow-empty", *options, "--message", message, cwd=cwd)
+    return ok("rev-parse", "HEAD", cwd=cwd).strip()
+
+
 def begin(monkeypatch: pytest.MonkeyPatch | None = None) -> None:
     """Make a repository with a memory folder in the current folder, set up for merging."""
     if monkeypatch is not None:

@@ -91,20 +91,6 @@ def _edited(world: World) -> str:
     return scenario.base.tip
 
 
-def _octopus(world: World) -> str:
-    """Merge three branches at once, each of which did something of its own."""
-    scenario = _branches(
-        world,
-        lambda: _by_hand(category=world.text()),
-        lambda: world.do("add"),
-        lambda: world.do("say"),
-    )
-    ok("checkout", "--quiet", "--detach", scenario.sides[0].tip)
-    ok("merge", "--quiet", "--no-edit", *(side.tip for side in scenario.sides[1:]))
-    assert len(ok("rev-list", "--parents", "-1", "HEAD").split()) == 4
-    return scenario.base.tip
-
-
 def _criss_cross(world: World) -> str:
     """Merge each branch into the other, work on, and merge again: there are two bases."""
     scenario = prepare(world, 2, 1)
@@ -123,7 +109,6 @@ RIGHT: Final[dict[str, Callable[[World], str]]] = {
     "driver, three branches": _by("merge three", 3),
     "git alone": _plain,
     "pmem after the merge": _edited,
-    "octopus": _octopus,
     "criss-cross": _criss_cross,
     "squash": _by("squash"),
 }

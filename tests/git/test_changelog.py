@@ -15,9 +15,8 @@ from pmem.core.visible import escape_markdown
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.effort import examples
-from tests.git.branches import ROOT
+from tests.git.branches import ROOT, commit
 from tests.git.branches import ok as git
-from tests.git.test_revisions import commit
 from tests.strategies import memories
 
 HOSTILE: Final = (

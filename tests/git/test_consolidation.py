@@ -14,10 +14,9 @@ from pmem.upkeep.integrity import CheckRequest
 from pmem.values.records import State
 from tests.asking import ask
 from tests.conftest import NOW
-from tests.git.branches import ROOT
+from tests.git.branches import ROOT, commit
 from tests.git.branches import ok as git
 from tests.git.test_manners import ok
-from tests.git.test_threads import commit
 
 SIDES = ("ours", "theirs", "either")
 BEFORE = (
@@ -40,7 +39,7 @@ def clones(tmp_path: Path) -> tuple[Path, Path]:
     for number, content in enumerate(BEFORE):
         ok("add", content, "--force", "--tag", f"t{number}", "--now", f"2026-11-0{number + 1}")
     ok("add", "The old printer is gone.", "--now", "2026-05-01")
-    commit(Path(".").absolute())
+    commit()
     for name in ("ada", "bo"):
         git("clone", "--quiet", ".", str(tmp_path / name))
     return tmp_path / "ada", tmp_path / "bo"
@@ -77,7 +76,7 @@ def pull_taking(clone: Path, other: Path, side: str) -> int:
     for path in conflicts:
         taken = chance.choice(SIDES[:2]) if side == "either" else side
         git("checkout", f"--{taken}", "--", path, cwd=clone)
-    commit(clone)
+    commit(cwd=clone)
     return len(conflicts)
 
 
@@ -107,14 +106,14 @@ def test_two_clones_that_both_consolidate_lose_nothing(
     memory_of(bo).edit(fern, "The office plant is called Ivy.")
     for clone in clones:
         assert {step.outcome for step in memory_of(clone).consolidate().steps} == {"done"}
-        commit(clone)
+        commit(cwd=clone)
     said, known = contents(ada) | contents(bo), files(ada) | files(bo)
 
     assert pull_taking(bo, ada, side) > 0
     check_nothing_lost(bo, said, known)
     check_comes_to_rest(bo)
     check_nothing_lost(bo, said, known)
-    commit(bo)
+    commit(cwd=bo)
     git("pull", "--quiet", "--no-rebase", "--no-edit", str(bo), "main", cwd=ada)
     assert memory_of(ada).consolidate().steps == ()
     check_nothing_lost(ada, said, known)
@@ -126,7 +125,7 @@ def test_what_each_merged_the_same_way_stays_recalled_whichever_side_is_taken(
     ada, bo = clones
     for clone in clones:
         memory_of(clone).consolidate()
-        commit(clone)
+        commit(cwd=clone)
     assert pull_taking(bo, ada, "either") > 0
     check_comes_to_rest(bo)
     active = {memory.content for memory in memory_of(bo).list().items}
@@ -140,16 +139,16 @@ def test_one_clone_that_consolidates_conflicts_with_nobody_who_adds(
 ) -> None:
     ada, bo = clones
     assert memory_of(ada).consolidate().steps
-    commit(ada)
+    commit(cwd=ada)
     memory_of(bo).add("We use PostgreSQL for the ledger", force=True)
     memory_of(bo).add("Mercury is the staging host.")
-    commit(bo)
+    commit(cwd=bo)
     said, known = contents(ada) | contents(bo), files(ada) | files(bo)
     assert pull_taking(bo, ada, "ours") == 0
     check_nothing_lost(bo, said, known)
     check_comes_to_rest(bo)
     active = [m.content for m in memory_of(bo).workspace.memories.find() if m.state is State.ACTIVE]
     assert sum("ledger" in content for content in active) == 1
-    commit(bo)
+    commit(cwd=bo)
     assert pull_taking(ada, bo, "ours") == 0
     assert memory_of(ada).consolidate().steps == ()

@@ -2,7 +2,7 @@
 
 import os
 
-from tests.git.branches import ROOT
+from tests.git.branches import ROOT, commit
 from tests.git.branches import ok as git
 from tests.git.test_manners import begin, ok
 
@@ -17,8 +17,7 @@ def test_measuring_leaves_git_status_empty() -> None:
     identifier = begin()
     ok("eval", "add", "what is the parser written in", identifier)
     ok("eval", "--accept")
-    git("add", "--all")
-    git("commit", "--quiet", "--message", "golden")
+    commit("golden")
     ok("eval")
     ok("eval", "--accept")
     ok("eval", "add", "what is the parser written in", identifier)
@@ -28,8 +27,7 @@ def test_measuring_leaves_git_status_empty() -> None:
 def test_two_branches_that_add_questions_merge() -> None:
     identifier = begin()
     ok("eval", "add", "which parser", identifier, "--max-rank", "100")
-    git("add", "--all")
-    git("commit", "--quiet", "--message", "golden")
+    commit("golden")
     for branch in ("one", "two"):
         git("checkout", "--quiet", "-b", branch, "main")
         ok("eval", "add", f"parser {branch}", identifier, "--max-rank", "100")

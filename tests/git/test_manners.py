@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.console import bytes_of, pmem
-from tests.git.branches import ROOT
+from tests.git.branches import ROOT, commit
 from tests.git.branches import ok as git
 
 TRANSCRIPT = b"".join(
@@ -63,8 +63,7 @@ def begin(*options: str) -> str:
     ok("import", "messages", "-", stdin=TRANSCRIPT)
     ok("conversation", "start", "Live")
     ok("conversation", "say", "What about the parser?")
-    git("add", "--all")
-    git("commit", "--quiet", "--message", "memory")
+    commit("memory")
     return str(identifier["id"])
 
 
@@ -114,8 +113,7 @@ def test_two_clones_merge_with_plain_git(options: tuple[str, ...], tmp_path: Pat
         ok("conversation", "start", f"{place.name} talks")
         for number in range(25):
             ok("conversation", "say", f"{place.name} says {number}")
-        git("add", "--all")
-        git("commit", "--quiet", "--message", place.name)
+        commit(place.name)
     git("pull", "--quiet", "--no-rebase", "--no-edit", str(places[0]), "main", cwd=places[1])
     assert git("status", "--porcelain") == ""
     assert b" ok\n" in ok("check", "records")

@@ -95,6 +95,12 @@ def test_a_range_without_merges_or_memory_has_no_findings(both: None) -> None:
     assert (done.code, done.out) == (0, b"merges     none in 0 merges\n")
 
 
+def test_merges_of_more_than_two_branches_are_named_and_not_redone(both: None) -> None:
+    tampered("ours", "theirs", "base", result=None)
+    assert pmem("check", "merges", "--range", "base..").code == 0
+    assert told("merges", "--range", "base..") == [("not_redone", "warning")]
+
+
 @pytest.mark.parametrize(
     "revisions", ["nothing..HEAD", "a..b..c", "--merges..HEAD", "HEAD@{1}..HEAD"]
 )

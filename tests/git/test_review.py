@@ -11,17 +11,12 @@ import pytest
 from pmem.vcs import review
 from pmem.vcs.review import MOST_PLACES
 from tests.faults.console import Done, added, pmem
-from tests.git.branches import ROOT, begin, git, ok
+from tests.git.branches import ROOT, begin, commit, git, ok
 from tests.once import Once
 
 CODE = (
     "import time\n\nRETRIES = 3\nWAIT = 2\n\n\ndef pay(order, amount):\n    return charge(order)\n"
 )
-
-
-def commit(message: str = "x") -> None:
-    ok("add", "--all")
-    ok("commit", "--quiet", "--message", message)
 
 
 def write(name: str, text: str | bytes) -> None:

@@ -22,7 +22,7 @@ from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.git import world
-from tests.git.branches import ROOT
+from tests.git.branches import ROOT, commit
 from tests.git.branches import ok as git
 from tests.git.scenarios import WAYS, prepare
 from tests.git.world import World
@@ -60,12 +60,6 @@ def place() -> str:
     assert pmem("init", "--track-conversations").code == 0
     commit("start")
     return os.path.abspath(ROOT)
-
-
-def commit(message: str = "memory") -> str:
-    git("add", "--all")
-    git("commit", "--quiet", "--allow-empty", "--message", message)
-    return git("rev-parse", "HEAD").strip()
 
 
 def answer(*arguments: str) -> str:

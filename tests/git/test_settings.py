@@ -17,7 +17,7 @@ from pmem.project.workspace import Workspace
 from pmem.vcs import gitsetup
 from pmem.vcs.repair import open_files, service
 from tests.faults.console import pmem
-from tests.git.branches import ROOT, begin, git, ok
+from tests.git.branches import ROOT, begin, commit, git, ok
 
 FILE: Final = Path(ROOT, "config.toml")
 BASE: Final = """\
@@ -77,11 +77,6 @@ def split(ours: dict[str, str], theirs: dict[str, str], *, driver: bool) -> None
     ok("checkout", "--quiet", "main")
     change(ours)
     commit()
-
-
-def commit() -> None:
-    ok("add", "--all")
-    ok("commit", "--quiet", "--allow-empty", "--message", "settings")
 
 
 FAR: Final = {"chunk_size = 10": "chunk_size = 20"}

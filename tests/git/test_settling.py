@@ -10,7 +10,7 @@ from pmem.core import rawjson
 from pmem.core.threeway.record import merged
 from pmem.core.threeway.shapes import SHAPES
 from tests.faults.console import added, pmem
-from tests.git.branches import begin, git, ok
+from tests.git.branches import begin, commit, git, ok
 
 STORES = {"memory": "long-term-memory", "episode": "episodic-memory"}
 
@@ -75,14 +75,6 @@ def test_episodes_can_be_settled_which_no_command_edits(root: str) -> None:
     assert pmem("episode", "show", found, "--json").data["summary"] == "It went badly"
 
 
-def test_two_fields_are_settled_together(root: str) -> None:
-    found = added("The port is 80")
-    two(root, "memory", found, content=("Eight", "Nine"), type=("decision", "constraint"))
-    assert pmem("resolve", found, "--other").code == 0
-    assert (shown(found)["content"], shown(found)["type"]) == ("Eight", "decision")
-    assert pmem("check", "records").code == 0
-
-
 def test_settling_what_is_settled_is_refused_and_settles_nothing_else(
     memory: str, root: str
 ) -> None:
@@ -96,36 +88,36 @@ def test_settling_what_is_settled_is_refused_and_settles_nothing_else(
     assert pmem("resolve", memory).code == 3
 
 
-@pytest.mark.parametrize("value", [7, None, "", ["x"]])
-def test_a_value_that_no_memory_can_have_is_not_taken(value: Any, root: str) -> None:
+@pytest.mark.parametrize(
+    "before",
+    [
+        *({"content": value, "unheard": 1} for value in (7, None, "", ["x"])),
+        {"state": ["x"]},
+    ],
+)
+def test_a_value_that_no_memory_can_have_is_not_taken(before: dict[str, Any], root: str) -> None:
     found = added("The port is 80")
     path = Path(root, "long-term-memory", f"{found}.json")
     record = json.loads(path.read_text())
-    event = {
-        "event": "MERGE",
-        "at": "2027-01-01T00:00:00Z",
-        "source": "git",
-        "before": {"content": value, "unheard": 1},
-        "detail": {"conflict": ["content", "unheard", 7], "settled": 7},
-    }
-    path.write_text(json.dumps({**record, "history": [*record["history"], event]}))
-    before = path.read_bytes()
+    detail = {"conflict": [*before, 7], "settled": 7}
+    event = {"event": "MERGE", "at": "2026-01-01T00:00:00Z", "source": "git", "before": before}
+    history = [*record["history"], {**event, "detail": detail}]
+    path.write_text(json.dumps({**record, "history": history}))
+    bytes_ = path.read_bytes()
     done = pmem("resolve", found, "--other")
-    assert (done.code, path.read_bytes()) == (3, before), done.err
+    assert (done.code, path.read_bytes()) == (3, bytes_), done.err
     assert pmem("resolve", found).code == 0
 
 
 def test_two_branches_that_replace_one_memory_leave_rivals_until_one_gives_way() -> None:
     begin()
     old = added("The port is 80")
-    ok("add", "--all")
-    ok("commit", "--quiet", "--message", "base")
+    commit("base")
     heirs = []
     for branch, text in (("theirs", "The port is 8080"), ("ours", "The service is on 443")):
         ok("checkout", "--quiet", "-b", branch, "main")
         heirs.append(pmem("edit", old, text, "--supersede", "--json").data["id"])
-        ok("add", "--all")
-        ok("commit", "--quiet", "--message", branch)
+        commit(branch)
     ok("merge", "--quiet", "--no-commit", "theirs")
     for words in (["check", "records"], ["check", "records", "--staged"]):
         assert [found["code"] for found in pmem(*words, "--json").data["records"]["findings"]] == [
@@ -165,8 +157,7 @@ def worded_on_two_branches() -> str:
     """Give a memory a text on each of two branches, of which `ours` is checked out."""
     begin()
     found = added("The port is 80")
-    ok("add", "--all")
-    ok("commit", "--quiet", "--message", "base")
+    commit("base")
     for branch, text in (("theirs", "The port is 8080"), ("ours", "The service is on 443")):
         ok("checkout", "--quiet", "-b", branch, "main")
         assert pmem("edit", found, text).code == 0
@@ -208,16 +199,14 @@ def left_on_a_branch(*words: str) -> str:
     """Merge two branches: one takes a memory out of recall, the other one rewords it before."""
     begin()
     found = added("The port is 80")
-    ok("add", "--all")
-    ok("commit", "--quiet", "--message", "base")
+    commit("base")
     for branch, command in (
         ("ours", ["edit", found, "The port is 8080"]),
         ("theirs", [word.replace("REF", found) for word in words]),
     ):
         ok("checkout", "--quiet", "-b", branch, "main")
         assert pmem(*command).code == 0
-        ok("add", "--all")
-        ok("commit", "--quiet", "--message", branch)
+        commit(branch)
     ok("merge", "--quiet", "--no-edit", "ours")
     return found
 
@@ -259,23 +248,6 @@ def test_what_the_other_branch_removed_can_be_restored_after_it_was_settled() ->
     assert shown(found)["content"] == "The port is 8080"
     assert shown(found)["purge_at"] is None
     assert pmem("check", "records", "--json").data["records"]["findings"] == []
-
-
-def test_a_state_that_nothing_can_be_in_is_not_taken(root: str) -> None:
-    found = added("The port is 80")
-    path = Path(root, "long-term-memory", f"{found}.json")
-    record = json.loads(path.read_text())
-    event = {
-        "event": "MERGE",
-        "at": "2026-01-01T00:00:00Z",
-        "source": "git",
-        "before": {"state": ["x"]},
-        "detail": {"conflict": ["state"]},
-    }
-    path.write_text(json.dumps({**record, "history": [*record["history"], event]}))
-    assert pmem("resolve", found, "--other").code == 3
-    assert "overruled" in pmem("check", "records").out.decode()
-    assert pmem("resolve", found).code == 0
 
 
 def test_a_text_of_ones_own_can_be_taken_for_one_memory(memory: str, root: str) -> None:

@@ -13,7 +13,7 @@ from pmem.project.workspace import Workspace
 from pmem.values.records import STORES
 from pmem.vcs import gitsetup
 from tests.faults.console import pmem
-from tests.git.branches import BIN, ROOT, begin, branches, data, git, ok
+from tests.git.branches import BIN, ROOT, begin, branches, commit, data, git, ok
 from tests.git.test_merging import BASE, OURS, PATH
 
 
@@ -102,8 +102,7 @@ def test_it_works_in_a_worktree_and_from_a_folder_below(monkeypatch: pytest.Monk
     ok("init", "--quiet")
     os.makedirs("parts/engine/src")
     initialise(f"parts/engine/{ROOT}")
-    ok("add", "--all")
-    ok("commit", "--quiet", "--message", "memory")
+    commit("memory")
     ok("worktree", "add", "--quiet", "../second")
     os.makedirs("../second/parts/engine/src")
     os.chdir("../second/parts/engine/src")

@@ -10,7 +10,7 @@ import pytest
 from pmem import Project
 from pmem.search.threads import Delta
 from tests.faults.console import pmem
-from tests.git.branches import ROOT
+from tests.git.branches import ROOT, commit
 from tests.git.branches import ok as git
 from tests.git.test_manners import ok
 
@@ -22,15 +22,10 @@ def clones(tmp_path: Path) -> tuple[Path, Path]:
     ok("init", "--name", "Phoenix")
     ok("add", "The kitchen closes at ten", "--type", "constraint")
     ok("add", "Serve pancakes on Sundays", "--type", "goal")
-    commit(Path(".").absolute())
+    commit()
     for name in ("ada", "bo"):
         git("clone", "--quiet", ".", str(tmp_path / name))
     return tmp_path / "ada", tmp_path / "bo"
-
-
-def commit(clone: Path) -> None:
-    git("add", "--all", cwd=clone)
-    git("commit", "--quiet", "--allow-empty", "--message", "memory", cwd=clone)
 
 
 def pull(clone: Path, other: Path) -> None:
@@ -61,10 +56,10 @@ def test_each_change_is_told_once_also_when_a_pull_brings_older_ones(
         assert memory_of(clone).delta("review").total == 0
     for number in range(5):  # before anything that bo does
         memory_of(ada).add(f"Ada opens table {number}", force=True)
-    commit(ada)
+    commit(cwd=ada)
     for number in range(4):
         memory_of(bo).add(f"Bo closes table {number}", force=True)
-    commit(bo)
+    commit(cwd=bo)
 
     own = told(memory_of(bo), "review")
     assert sorted(own) == [f"Bo closes table {number}" for number in range(4)]
@@ -85,10 +80,10 @@ def test_two_threads_of_a_clone_hear_of_a_pull_each_for_itself(clones: tuple[Pat
     for thread in ("one", "two"):
         memory_of(bo).delta(thread)
     memory_of(ada).add("Ada opens the cellar")
-    commit(ada)
+    commit(cwd=ada)
     memory_of(bo).add("Bo paints the door")
     assert told(memory_of(bo), "one") == ["Bo paints the door"]
-    commit(bo)
+    commit(cwd=bo)
     pull(bo, ada)
     assert told(memory_of(bo), "one") == ["Ada opens the cellar"]
     assert sorted(told(memory_of(bo), "two")) == ["Ada opens the cellar", "Bo paints the door"]
@@ -101,7 +96,7 @@ def test_a_change_that_both_sides_have_is_told_once(clones: tuple[Path, Path]) -
     memory_of(bo).delta("review")
     goal = memory_of(ada).list().items[1].id
     memory_of(ada).edit(goal, "Serve waffles on Sundays")
-    commit(ada)
+    commit(cwd=ada)
     git("fetch", "--quiet", str(ada), "main:theirs", cwd=bo)
     git("checkout", "--quiet", "theirs", cwd=bo)
     assert told(memory_of(bo), "review") == ["Serve waffles on Sundays"]
@@ -121,7 +116,7 @@ def test_a_context_after_a_pull_tells_three_and_counts_the_rest(
     assert b"Memory updates" not in pmem(*line).out
     for number in range(4):
         memory_of(ada).add(f"Ada opens table {number}", force=True)
-    commit(ada)
+    commit(cwd=ada)
     pull(bo, ada)
     assert b"(the newest 3 of 4)" in pmem(*line).out
     assert b"+created: [knowledge] Ada opens table 0" in pmem(*line).out

@@ -18,7 +18,7 @@ from tests.cli.shell import pmem
 from tests.core.threeway.sides import Json
 from tests.effort import examples
 from tests.git import world
-from tests.git.branches import ROOT, git, ok
+from tests.git.branches import ROOT, commit, git, ok
 from tests.git.world import World
 
 _BOOKS: Final = ("history", "updated_at", "tokens", "access")
@@ -234,8 +234,7 @@ def test_a_command_of_another_branch_is_not_said_to_be_merged(
 ) -> None:
     ok("checkout", "--quiet", "-b", "other")
     assert pmem(*(word.format(begun[2]) for word in words)).code == 0
-    ok("add", "--all")
-    ok("commit", "--quiet", "--message", "other")
+    commit("other")
     ok("checkout", "--quiet", "-")
     before = world.records()
     done = pmem("undo")

@@ -5,7 +5,7 @@ import os
 import shutil
 import socket
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 GOOD: Final = "mjwaid1q-00000001"
@@ -83,23 +83,16 @@ KINDS: Final = tuple(kinds(""))
 
 FILES: Final = (
     f"{STORE}/{OTHER}.json",
-    "config.toml",
-    ".gitattributes",
-    ".gitignore",
-    "golden.jsonl",
-    "golden.accepted.json",
-    "local/lock",
-    "local/index.sqlite3",
-    "local/index.sqlite3-journal",
-    "local/index.sqlite3-wal",
-    "local/state.sqlite3",
-    "local/state.sqlite3-journal",
-    "local/access.log",
-    "local/operations.log",
-    "local/commands.log",
-    "local/pmem.log",
-    "local/commit",
-    "local/commit/plan.json",
+    *("config.toml", ".gitattributes", ".gitignore", "golden.jsonl", "golden.accepted.json"),
+    *(
+        "local/lock",
+        "local/index.sqlite3",
+        "local/index.sqlite3-journal",
+        "local/index.sqlite3-wal",
+    ),
+    *("local/state.sqlite3", "local/state.sqlite3-journal", "local/access.log"),
+    *("local/operations.log", "local/commands.log", "local/pmem.log"),
+    *("local/commit", "local/commit/plan.json"),
 )
 """Files that pmem opens by name."""
 
@@ -139,27 +132,18 @@ for _name in (STORE, "episodic-memory", "conversations", "conversation-chunks", 
     PLANTS[f"{_name} is a link to a folder"] = _folder_link(_name)
 
 NAMES: Final = (
-    "..",
-    "...",
-    "-rf",
-    "a\nb",
-    "\x1b[2J",
-    "con",
-    "a" * 250,
-    "e\u0301",
-    "\u202etxt",
-    "MJWAID1Q-00000003",
-    "mjwaid1q-00000003 ",
-    "$(touch pwned)",
-    "'; drop table file; --",
-)
+    "..", "...", "-rf", "--help", "a\nb", "\x1b[2J", "\x1b]0;owned\x07", "con", "a" * 250,
+    "e\u0301", "\u202etxt", "MJWAID1Q-00000003", "mjwaid1q-00000003 ", "mjwaid1q-00000003.json",
+    "mjwaid1q-0000000\uff13", "", "$(touch pwned)", "'; drop table file; --",
+)  # fmt: skip
 """Names of files, without the suffix, that are no ids."""
 
 
 @_plant("names of files that are no ids")
 def _names(root: str, secret: str) -> None:
-    for name in NAMES:
-        write(f"{root}/{STORE}/{name}.json", memory(name))
+    for store in (STORE, "episodic-memory", "conversations", "conversation-chunks"):
+        for name in NAMES:
+            write(f"{root}/{store}/{name}.json", memory(name))
     write(os.fsencode(f"{root}/{STORE}/").decode() + "\udcff.json", memory("x"))
 
 
@@ -196,19 +180,10 @@ def _references(root: str, secret: str) -> None:
 
 
 CITED: Final = (
-    "../secret/file",
-    "/etc/passwd",
-    "/dev/zero",
-    "/proc/self/environ",
-    "link",
-    "links/file",
-    "pipe",
-    "huge",
-    ".git/config",
-    "a\x00b",
-    "x\\..\\..\\secret\\file",
+    "../secret/file", "/etc/passwd", "/dev/zero", "/proc/self/environ", "link", "links/file",
+    "pipe", "huge", ".git/config", "a\x00b", "x\\..\\..\\secret\\file",
     ".project-memory/../../secret/file",
-)
+)  # fmt: skip
 
 
 @_plant("citations that lead outside")
@@ -224,15 +199,9 @@ def _citations(root: str, secret: str) -> None:
 
 
 PLANS: Final = (
-    "../../secret/file",
-    "../outside.json",
-    f"{STORE}/../../outside.json",
-    "/tmp/outside.json",
-    "config.toml",
-    "local/lock",
-    f"{STORE}/x.json",
-    f"{STORE}/a\x00b.json",
-)
+    "../../secret/file", "../outside.json", f"{STORE}/../../outside.json", "/tmp/outside.json",
+    "config.toml", "local/lock", f"{STORE}/x.json", f"{STORE}/a\x00b.json",
+)  # fmt: skip
 
 
 def _planned(path: str, staged: str | None) -> Plant:
@@ -381,31 +350,6 @@ def _words(root: str, secret: str) -> None:
         scope = {"app": word, "user": word, "agent": word, "actor": word}
         fields = {"tags": [word], "subject": word, "category": word, "scope": scope}
         write(f"{root}/{STORE}/{id_}.json", memory(id_, word, **fields))
-
-
-def hostile_records() -> Iterator[tuple[str, bytes]]:
-    """Yield files that are no records, by what is wrong with them."""
-    good = memory(OTHER)
-    cut = good[:-1]
-    yield "100,000 levels of lists", b"[" * 100_000 + b"]" * 100_000
-    yield "100,000 levels in a field", f'{cut}, "x": {"[" * 100_000}{"]" * 100_000}}}'.encode()
-    yield "100,000 levels of objects", b'{"a":' * 100_000 + b"1" + b"}" * 100_000
-    yield "not a number", f'{cut}, "importance": NaN}}'.encode()
-    yield "endless", f'{cut}, "importance": 1e999}}'.encode()
-    yield "a half of a pair", f'{cut}, "subject": "\\ud800"}}'.encode()
-    yield "invalid UTF-8", good.encode().replace(b"gear", b"g\xff\xfer")
-    yield "empty", b""
-    yield "zeros", b"\0" * 4096
-    yield "another type", b'"text"'
-    yield "a huge schema", memory(OTHER, schema=2**70).encode()
-
-
-def _record(data: bytes) -> Plant:
-    return lambda root, _: write(f"{root}/{STORE}/{OTHER}.json", data)
-
-
-for _what, _data in hostile_records():
-    PLANTS[f"a record that is {_what}"] = _record(_data)
 
 
 @_plant("a record of 100 MB")

@@ -15,6 +15,14 @@ def _with(text: str) -> str:
 
 
 RECORDS: Final[dict[str, str | bytes]] = {
+    "100,000 levels of lists": b"[" * 100_000 + b"]" * 100_000,
+    "100,000 levels of objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "a half of a pair": _with('"subject": "\\ud800"'),
+    "invalid UTF-8": memory(OTHER).encode().replace(b"gear", b"g\xff\xfer"),
+    "nothing": b"",
+    "zeros": b"\0" * 4096,
+    "another type": b'"text"',
+    "a huge schema": memory(OTHER, schema=2**70),
     "a whole number beyond 64 bits": _with(f'"tokens": {2**64}'),
     "a number of 5,000 digits": _with(f'"tokens": {"9" * 5000}'),
     "a number below 64 bits": _with(f'"access": {{"count": {-(2**63) - 1}}}'),
@@ -66,29 +74,6 @@ def _sparse(root: str, secret: str) -> None:
         os.truncate(f"{root}/{name}", 2**30)
 
 
-STRANGE: Final = (
-    "-rf.json",
-    "--help.json",
-    "a\nb.json",
-    "\x1b]0;owned\x07.json",
-    "\u202egpj.json",
-    "mjwaid1q-00000003.json\n",
-    "mjwaid1q-0000000\uff13.json",
-    "MJWAID1Q-00000003.json",
-    "mjwaid1q-00000003.JSON",
-    ".json",
-    "..json",
-    "mjwaid1q-00000003.json.json",
-)
-"""Names of files beside records."""
-
-
-def _names_in_every_store(root: str, secret: str) -> None:
-    for store in (STORE, "episodic-memory", "conversations", "conversation-chunks"):
-        for name in STRANGE:
-            write(f"{root}/{store}/{name}", memory("mjwaid1q-00000003"))
-
-
 def _many(root: str, secret: str) -> None:
     for folder in (STORE, "local", "local/.tmp-0", "conversation-chunks/deep/er", "."):
         for number in range(600):
@@ -134,7 +119,6 @@ def _settings_by_others(root: str, secret: str) -> None:
 PLANTS.update(
     {
         "sparse files of a gigabyte": _sparse,
-        "names beside records": _names_in_every_store,
         "thousands of files in odd places": _many,
         "files in the place of folders": _kinds_exchanged,
         "a file in the place of local": _local_is_a_file,

@@ -15,7 +15,7 @@ from pmem import Project
 from pmem.conversation.episodes import EpisodeRequest
 from pmem.core.lifecycle.plan import Action
 from pmem.core.lifecycle.presence import last_use, presence
-from pmem.core.lifecycle.states import MOVES, moved
+from pmem.core.lifecycle.states import MOVES
 from pmem.core.retention import decay
 from pmem.errors import InvalidValue, Refused
 from pmem.memory.changes import Removable
@@ -306,21 +306,3 @@ def test_the_table_in_the_documents_is_the_one_that_the_code_goes_by() -> None:
 def test_every_state_can_be_reached_and_left() -> None:
     assert {move.end for move in MOVES.values()} == set(State)
     assert set().union(*(move.starts for move in MOVES.values())) == set(State)
-
-
-def test_memories_that_are_merged_into_each_other_are_found(root: str) -> None:
-    """Git leaves them so when each of two clones merged the pair its own way."""
-    project = Project(root, actor="ada", now=NOW)
-    one, other = (project.add("The port is 80", force=True).memory for _ in range(2))
-    assert project.check().findings == ()
-    event = Event(event=EventKind.MERGE, at=NOW)
-    workspace = project.workspace
-    with workspace.transaction():
-        for memory, into in ((one, other), (other, one)):
-            known = msgspec.structs.replace(event, detail={"into": into.id})
-            kept = workspace.memories.get(memory.id)
-            workspace.memories.put(moved(kept, known))
-    findings = project.check().findings
-    assert [finding.code for finding in findings] == ["circle", "circle"]
-    project.restore(one.id)
-    assert project.check().findings == ()

@@ -1,6 +1,5 @@
 """Links that a memory gets when it is added: to its best neighbours, and to nothing else."""
 
-import os
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -251,24 +250,3 @@ def test_a_fact_that_a_memory_says_already_is_found_by_its_words(make: Make) -> 
         say(project, "Remember that the staging port is 8443.")
     (stated,) = project.facts(standing=None).items
     assert known.id == stated.fact.memory
-
-
-def test_where_no_index_can_be_kept_the_links_are_the_same(tmp_path: Any) -> None:
-    def added(folder: str, broken: bool) -> list[list[tuple[str, float]]]:
-        project = Project(str(tmp_path / folder), actor="tester", now=NOW)
-        project.add("Whales breathe air")
-        path = os.path.join(project.workspace.root, "local", "index.sqlite3")
-        if broken:
-            os.unlink(path)
-            os.mkdir(path)
-        contents = {}
-        found = []
-        for text in TEXTS:
-            done = project.add(text)
-            contents[done.memory.id] = text
-            found.append([(contents[link.target], link.strength) for link in done.links])
-        return found
-
-    whole = added("whole", broken=False)
-    assert whole == added("broken", broken=True)
-    assert any(whole)

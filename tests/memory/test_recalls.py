@@ -1,6 +1,5 @@
 """Recalls are counted: what counts, what does not, and that no reader ever notices."""
 
-import errno
 import fcntl
 import json
 import os
@@ -24,12 +23,10 @@ from pmem.core.lifecycle.presence import with_recalls
 from pmem.memory import recalls
 from pmem.project.views import at_moment
 from pmem.project.workspace import Workspace
-from pmem.storage.local.access import AccessLog
 from pmem.values.records import Access, Memory
 from tests import strategies
 from tests.conftest import NOW
 from tests.faults.console import Done, added, bytes_of, pmem, real
-from tests.storage.faults import failing, fault
 
 LOG = ".project-memory/local/access.log"
 FIXED = {"PMEM_NOW": NOW.isoformat()}
@@ -315,33 +312,6 @@ def test_no_trouble_with_the_log_changes_an_answer(
     assert uncounted(real(*lines[0], environment=FIXED, before=plain)) == expected[0]
     assert bytes_of(root) == before
     assert not os.path.exists("../elsewhere") or Path("../elsewhere").read_text() == "theirs"
-
-
-def test_a_folder_that_may_not_be_written_answers_the_same(
-    root: str, plain: tuple[str, ...]
-) -> None:
-    memory = added("The parser reads the archive")
-    line = ("show", memory, "--json")
-    expected = pmem(*line, environment=FIXED)
-    os.unlink(LOG)
-    folders = [folder for folder, _, _ in os.walk(root)]
-    for folder in folders:
-        os.chmod(folder, 0o555)
-    try:
-        assert real(*line, environment=FIXED, before=plain) == expected
-    finally:
-        for folder in folders:
-            os.chmod(folder, 0o755)
-    assert not os.path.exists(LOG)
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EIO], ids=errno.errorcode.get)
-def test_a_full_disk_answers_the_same(root: str, number: int) -> None:
-    memory = added("The parser reads the archive")
-    expected = uncounted(pmem("show", memory, environment=FIXED))
-    with fault(1, failing(number), calls=("write",), from_then_on=True):
-        assert uncounted(pmem("show", memory, environment=FIXED)) == expected
-    assert AccessLog(root).known()[memory].count == 1
 
 
 def test_recalls_of_what_is_not_here_wait_until_it_is(project: Project) -> None:

@@ -51,52 +51,16 @@ class Billing {
   }
 }
 """
-GO = """package billing
-
-const Retries = 3
-
-func Settle(order Order) (int, error) {
-	for attempt := 0; attempt < Retries; attempt++ {
-		if pay(order, "as  agreed") {
-			return attempt, nil
-		}
-	}
-	return 0, errUnsettled
-}
-
-func (b *Billing) Settle(order Order) (int, error) {
-	return Settle(order)
-}
-"""
-RUST = """const RETRIES: u32 = 3;
-
-pub fn settle(order: &Order) -> Result<u32, Unsettled> {
-    for attempt in 0..RETRIES {
-        if pay(order, "as  agreed") {
-            return Ok(attempt);
-        }
-    }
-    Err(Unsettled)
-}
-
-impl Billing {
-    fn settle(&self, order: &Order) -> Result<u32, Unsettled> {
-        settle(order)
-    }
-}
-"""
 FILES = {
     "src/money.py": (PYTHON, "settle", "Billing.settle", "RETRIES=3"),
     "src/money.ts": (SCRIPT, "settle", "Billing.settle", "RETRIES=3"),
-    "src/money.go": (GO, "Settle", "Billing.Settle", "Retries=3"),
-    "src/money.rs": (RUST, "settle", "Billing::settle", "RETRIES=3"),
 }
-COMMENT = {"py": "# New.", "ts": "// New.", "go": "// New.", "rs": "// New."}
+COMMENT = {"py": "# New.", "ts": "// New."}
 
 
 @pytest.fixture
 def project() -> Project:
-    """Make a project without git, with the same program in four languages."""
+    """Make a project without git, with the same program in two languages."""
     Path("project/src").mkdir(parents=True)
     os.chdir("project")
     for file, (text, *_) in FILES.items():
@@ -191,10 +155,6 @@ REFORMATTED = {
     .replace("\t\t\treturn", "\t\t\t\n return")
     .replace("as\tagreed", "as  agreed")
     .replace("{\n", "\n{\n"),
-    "src/money.go": GO.replace("\t", "    ").replace("order Order)", "\n    order Order,\n)"),
-    "src/money.rs": RUST.replace("    ", "  ").replace(
-        "(&self, order: &Order)", "(\n    &self,\n    order: &Order,\n  )"
-    ),
 }
 
 

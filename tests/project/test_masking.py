@@ -1,7 +1,6 @@
 """What an older pmem, an editor or a merge let in is not shown to models and searches."""
 
 import json
-import os
 from pathlib import Path
 from typing import Final
 
@@ -130,15 +129,3 @@ def test_scan_names_every_place(leaky: str) -> None:
 def test_the_owner_still_sees_the_record_itself(leaky: str) -> None:
     identifier = pmem("list", "--json").data["items"][0]["id"]
     assert TOKEN in pmem("show", identifier).out.decode()
-
-
-def test_nothing_on_disk_changes(leaky: str) -> None:
-    def state() -> dict[str, bytes]:
-        folders = [folder for folder in os.listdir(leaky) if folder != "local"]
-        paths = [path for folder in folders for path in Path(leaky, folder).rglob("*.json")]
-        return {str(path): path.read_bytes() for path in paths}
-
-    before = state()
-    for way in SHOWN:
-        ask(way)
-    assert state() == before

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeVar
 
-from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import NotFound
 from pmem.storage.backend import Change, Problem
 from pmem.storage.unindexed import Unindexed
@@ -34,10 +33,10 @@ class InMemory(Unindexed):
         assert isinstance(record, type_)
         return record
 
-    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
+    def scan(self, type_: type[R], without: str = "") -> Iterator[R]:
         for identifier in self.ids(type_):
             record = self._records[type_].get(identifier)
-            if isinstance(record, type_) and passes(record, wanted):
+            if isinstance(record, type_):
                 yield record
 
     def moment(self) -> AbstractContextManager[None]:

@@ -195,7 +195,7 @@ def test_a_scan_yields_exactly_what_passes(
     records = list({record.id: record for record in records}.values())
     put(backend, *records)
     expected = sorted(record.id for record in records if passes(record, wanted))
-    assert expected == [record.id for record in backend.scan(Memory, wanted)]
+    assert expected == [record.id for record in Store(backend, Memory).find(wanted)]
 
 
 @pytest.mark.row("S2.7.7")
@@ -247,7 +247,7 @@ def test_each_filter_means_what_it_says(
         memory(id_of(3), state=State.ARCHIVED),
     )
     assert [id_of(number) for number in expected] == [
-        record.id for record in backend.scan(Memory, wanted)
+        record.id for record in Store(backend, Memory).find(wanted)
     ]
 
 

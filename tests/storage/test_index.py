@@ -307,15 +307,15 @@ def test_a_mark_goes_when_its_record_changes_or_any_record_goes(filled: str) -> 
     files = json_files(filled)
     every = [record.id for record in files.scan(Memory)]
     files.mark(Memory, "seen", every)
-    assert list(files.unmarked(Memory, "seen")) == []
+    assert list(files.scan(Memory, "seen")) == []
     assert [record.id for record in files.marked(Memory, "seen")] == every
     change(files, filled, "in place", 1, "six")
-    assert [record.id for record in json_files(filled).unmarked(Memory, "seen")] == [every[1]]
+    assert [record.id for record in json_files(filled).scan(Memory, "seen")] == [every[1]]
     change(files, filled, "deleted", 2, "")
-    assert [record.id for record in json_files(filled).unmarked(Memory, "seen")] == every[:2]
+    assert [record.id for record in json_files(filled).scan(Memory, "seen")] == every[:2]
     files.mark(Memory, "seen", every[:2])
     put(files, memory(id_of(0), "red"))
-    assert [record.id for record in json_files(filled).unmarked(Memory, "seen")] == every[:1]
+    assert [record.id for record in json_files(filled).scan(Memory, "seen")] == every[:1]
 
 
 def test_a_figure_is_kept_until_a_record_changes(filled: str) -> None:

@@ -45,7 +45,8 @@ class OfflineRules:
 
         groups = list(gathered(with_claims(memories)))
         self._same = [(g.survivor.id, other.id, why) for g in groups for other, why in g.others]
-        self._near = _near_pairs(memories)
+        pairs = combinations(memories if len(memories) <= _CROWD else (), 2)
+        self._near = [(a.id, b.id) for a, b in pairs if adds_little(a.content, b.content)]
 
     def decide(self, memories: Sequence[Memory], worths: Mapping[str, float]) -> AppDecision:
         """Return which one is to go.
@@ -92,14 +93,6 @@ def oldest_goes(memories: Sequence[Memory], failure: str) -> AppDecision:
     """Return the end of the oldest that is not pinned, where nobody can decide."""
     target, reason = _loose(memories)[0].id, "it is the oldest"
     return AppDecision(action="delete", target=target, reason=reason, by=FIFO, failure=failure)
-
-
-def _near_pairs(memories: Sequence[Memory]) -> list[tuple[str, str]]:
-    """Return those that say nearly the same; of a crowd, as an import brings it, none."""
-    if len(memories) > _CROWD:
-        return []
-    pairs = combinations(memories, 2)
-    return [(one.id, other.id) for one, other in pairs if adds_little(one.content, other.content)]
 
 
 def _least_of(memories: Iterable[Memory], worths: Mapping[str, float]) -> Memory:

@@ -37,9 +37,17 @@ _TECHNICAL: Final = lazily(
 _PHRASE: Final = lazily(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+){1,9}")
 _NAMING: Final = frozenset(
     """
-    api app apps auth backup build cert client cluster config database dev env file hash key keys
-    local login name password prod production region secret secrets server service sql ssh ssl
-    staging test tls token tokens user value vault version web
+    app apps has not with for psk
+    db database prod production staging stage dev test tests testing vault secret
+    secrets password passwords passwd pass pwd token tokens key keys tls ssl cert server service
+    svc api env var vars variable name names file path config cfg conf settings user users admin
+    login auth access root the your see from must field input form page value values string
+    default local localhost host example sample dummy fake mock placeholder build release
+    version policy hash type legacy client cluster node region east west north south team
+    project repo master backup web shop job task step phase case item entry record message
+    request response session group role account min max len length size bits chars rotation
+    rotate expires required optional none null sha md base utf aes rsa oauth jwt http https
+    redis postgres mysql mongo kafka aws gcp azure
     """.split()
 )
 """Parts of names of things: what has one is a name, and no phrase that somebody made up."""

@@ -47,7 +47,6 @@ def decide(versions: Versions, shape: RecordShape) -> MergeDecision:
 
 
 def _describe_decision(done: Merged) -> str:
-    """Say what had to be decided, and how."""
     of_recall = (STATE, "purge_at", "valid_until") if done.overruled else ()
     held = [note for note in done.notes if note not in (*done.conflicts, *of_recall)]
     said = f"; the later {_list(held)} holds, the other is in its history" if held else ""

@@ -79,7 +79,6 @@ def plain_lines(data: bytes) -> set[bytes]:
 
 
 def _keep(found: tuple[list[bytes], ...], inside: bytes, line: bytes) -> None:
-    """Give a line to the versions that have it."""
     if inside in (b"", b"<"):
         found[_OURS].append(line)
     if inside in (b"", b"|"):
@@ -99,7 +98,6 @@ def _marker(line: bytes) -> tuple[bytes, int]:
 
 
 def _lines(data: bytes) -> Iterator[bytes]:
-    """Yield the lines of a text with their ends, which are line feeds alone."""
     start = 0
     while start < len(data):
         end = data.find(b"\n", start) + 1 or len(data)

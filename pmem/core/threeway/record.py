@@ -205,7 +205,6 @@ class _Merging:
         return self._value(late, early, path)
 
     def _changed_earlier(self, field: str) -> bool:
-        """Tell whether the later side changed a field before the other side did."""
         times = [self._new.last(it, (field,), self._shape.time) for it in (self._late, self._early)]
         return times[0] < times[1]
 

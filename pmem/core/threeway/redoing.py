@@ -36,25 +36,9 @@ class Mismatch(NamedTuple):
     what: tuple[str, ...] = ()
 
 
-def redone(
-    bases: Sequence[Record | None], sides: Sequence[Record | None], shape: RecordShape
-) -> Record | None:
-    """Merge the sides of a record one after the other, as git has the driver do it.
-
-    Args:
-        bases: For every side but the first, what it and those before it started from.
-        sides: The record in each parent; None where it is not there.
-        shape: What the fields of such a record are.
-    """
-    whole = sides[0]
-    for base, side in zip(bases, sides[1:], strict=True):
-        whole = merged(base, whole, side, shape).result
-    return whole
-
-
 def mismatch(
-    bases: Sequence[Record | None],
-    sides: Sequence[Record | None],
+    base: Record | None,
+    sides: tuple[Record | None, Record | None],
     result: Record | None,
     shape: RecordShape,
 ) -> Mismatch | None:
@@ -64,27 +48,26 @@ def mismatch(
     and is no difference.
 
     Raises:
-        Doubt: A base or a side is not what pmem writes.
+        Doubt: The base or a side is not what pmem writes.
     """
-    wanted = redone(bases, sides, shape)
-    starts = (bases[0], *bases)
+    wanted = merged(base, *sides, shape).result
     having = [n for n, side in enumerate(sides) if side is not None]
-    changed = [n for n in having if not same(sides[n], starts[n])]
+    changed = [n for n in having if not same(sides[n], base)]
     if result is None:
         return None if wanted is None else Mismatch(Mistake.LOST, (changed or having)[0])
     if wanted is None:
-        is_new = not having and not any(bases)
+        is_new = not having and base is None
         return None if is_new else Mismatch(Mistake.RESURRECTED, sides.index(None))
     if same(wanted, result):
         return None
-    if any(same(result, version) for version in (bases[-1], *sides)):
+    if any(same(result, version) for version in (base, *sides)):
         dropped = next((n for n in changed if not same(sides[n], result)), None)
         return None if dropped is None else Mismatch(Mistake.DIFFERS, dropped)
     try:
         checked(result, shape)
     except Doubt as doubt:
         return Mismatch(Mistake.LOST, None, (str(doubt),))
-    what = tuple(_differing_fields(wanted, result, (bases[-1], *sides), shape))
+    what = tuple(_differing_fields(wanted, result, (base, *sides), shape))
     right = (n for n in changed if any(same((sides[n] or {}).get(f), wanted.get(f)) for f in what))
     return Mismatch(Mistake.DIFFERS, next(right, None), what) if what else None
 
@@ -92,7 +75,6 @@ def mismatch(
 def _differing_fields(
     wanted: Object, result: Object, versions: Sequence[Object | None], shape: RecordShape
 ) -> Iterator[str]:
-    """Yield the fields that differ and were not changed since."""
     is_conversation = _CHUNKS in shape.rules  # it goes on without events
     goes_on = is_conversation and moment(result[shape.time]) > moment(wanted[shape.time])
     excused = {_RECALLS, shape.time, *shape.derived, *_edited_fields(wanted, result)}

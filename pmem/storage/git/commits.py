@@ -98,7 +98,6 @@ def files_of(
 
 
 def _fields(pieces: Iterator[bytes]) -> Iterator[str]:
-    """Yield what stands between zero bytes."""
     held = b""
     for piece in pieces:
         *whole, held = (held + piece).split(b"\0")

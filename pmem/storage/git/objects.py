@@ -78,7 +78,6 @@ class Objects:
 
     @contextmanager
     def _reader(self) -> Iterator[subprocess.Popen[bytes]]:
-        """Run `git cat-file --batch`, and end it however the reading ends."""
         from threading import Timer
 
         pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.DEVNULL}

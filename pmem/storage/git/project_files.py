@@ -243,7 +243,6 @@ def _open_file(top: str, file: str) -> int:
 
 
 def _opened_by_path(top: str, file: str) -> int:
-    """Open a file where the system opens whole paths only."""
     *folders, name = file.split("/")
     for folder in folders:
         top = os.path.join(top, folder)

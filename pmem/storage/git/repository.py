@@ -350,7 +350,6 @@ def short(commit: str) -> str:
 
 
 def _commits(words: Iterator[bytes]) -> Iterator[Commit]:
-    """Read the commits that a log lists; those without a line on the file are left out."""
     head: list[str] = []
     for word in words:
         told = word.lstrip(b"\n")

@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager, nullcontext
 from threading import RLock
 from typing import Final, TypeVar
 
-from pmem.core.filters import EVERYTHING, Filter, passes
 from pmem.errors import Damaged, NotFound, PmemError, Refused
 from pmem.storage.backend import Change, Problem
 from pmem.storage.files.listing import SUFFIX, record_file
@@ -61,8 +60,8 @@ class Tree(Unindexed):
         assert isinstance(found, type_)
         return found
 
-    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
-        return (record for record in self.some(type_, self._names(type_)) if passes(record, wanted))
+    def scan(self, type_: type[R], without: str = "") -> Iterator[R]:  # noqa: ARG002 - none is kept
+        return self.some(type_, self._names(type_))
 
     def some(self, type_: type[R], names: Iterable[str]) -> Iterator[R]:
         """Yield some records of a store in the order given; those that are damaged are noted."""
@@ -118,7 +117,6 @@ class Tree(Unindexed):
         return whole.encode("utf-8", "backslashreplace").decode()
 
     def _names(self, type_: RecordType) -> list[str]:
-        """Return the names of a store's files in ascending order."""
         store = STORES[type_]
         if self._others.get(store, _FOLDER).mode == _LINK:
             raise Damaged(f"{self.where(store)} is a link, not a store")

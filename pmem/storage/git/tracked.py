@@ -87,7 +87,6 @@ def index_may_hold(top: str, place: str) -> bool | None:
 
 @lru_cache(maxsize=8)
 def _may_hold(index: str, stamp: tuple[int, ...], place: str) -> bool:  # noqa: ARG001 - the key
-    """Tell whether an index could hold a path; it surely does not where this says so."""
     try:
         with open(index, "rb") as file:
             data = file.read()

@@ -91,7 +91,6 @@ def _submodule(top: str, place: str) -> tuple[str, str]:
 
 
 def _git_at(top: str) -> str:
-    """Return how git is called so that it works on a work tree."""
     is_here = os.path.realpath(top) == os.path.realpath(os.curdir)
     return "git" if is_here else f"git -C {shlex.quote(top)}"
 

@@ -1,16 +1,20 @@
-"""What a clone keeps of apps: the models' energy, work that waits, whose contexts had memories."""
+"""What a clone, or a server, keeps of apps: the models' energy, work that waits, whose contexts had
+memories.
+"""
 
-import sqlite3
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.json import decode as loads
 
 from pmem.core.apps.energy import FLOOR, PER_HOUR, may_spend, refilled
-from pmem.storage.local.state import LocalState
+from pmem.storage.local.state import LocalState, moment
 from pmem.values.records import dump_line
 from pmem.values.rules import AppRules
-from pmem.values.times import in_utc, iso
+from pmem.values.times import iso
+
+if TYPE_CHECKING:
+    from pmem.storage.postgres.project_state import ServerTables
 
 _ENERGY: Final = "select level, at, spent, unpolled from app_energy"
 
@@ -39,9 +43,9 @@ class DeferredWork(NamedTuple):
 
 
 class AppState:
-    """What one clone keeps of apps."""
+    """What one clone keeps of apps, or a server of a project's."""
 
-    def __init__(self, state: LocalState) -> None:
+    def __init__(self, state: "LocalState | ServerTables") -> None:
         self._state = state
 
     def level(self, now: datetime, rules: AppRules) -> Level:
@@ -57,9 +61,8 @@ class AppState:
             units, spent, unpolled = _level(connection.execute(_ENERGY).fetchall(), now, rules)
             if not may_spend(units, rules.energy, FLOOR):
                 return False
-            _save_level(
-                connection, Level(max(0.0, units - cost), spent + cost, unpolled + cost), now
-            )
+            level = Level(max(0.0, units - cost), spent + cost, unpolled + cost)
+            _save_level(connection, level, now)
         return True
 
     def poll(self, now: datetime, rules: AppRules) -> float:
@@ -72,17 +75,19 @@ class AppState:
     def put_off(self, work: DeferredWork) -> None:
         """Note work that is to be done later; the same work only once."""
         row = (*work[:3], iso(work.at), work.why, work.importance, dump_line(work.tags))
-        self._state.write("insert or ignore into app_work values (?, ?, ?, ?, ?, ?, ?)", *row)
+        query = (
+            "insert into app_work (app, work, conversation, at, why, importance, tags)"
+            " values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing"
+        )
+        self._state.write(query, *row)
 
     def waiting(self, app: str | None = None) -> list[DeferredWork]:
         """Return what waits, for one app or for all, the earliest first."""
-        query = (
-            "select app, work, conversation, at, why, importance, tags from app_work"
-            " where ? is null or app = ? order by at, rowid"
-        )
+        query = "select app, work, conversation, at, why, importance, tags from app_work"
+        query += " where app = ?" * (app is not None) + " order by at, rowid"
         return [
-            DeferredWork._make((*row[:3], _moment(row[3]), *row[4:6], tuple(loads(row[6]))))
-            for row in self._state.rows(query, app, app)
+            DeferredWork._make((*row[:3], moment(row[3]), *row[4:6], _texts(row[6])))
+            for row in self._state.rows(query, *[app] * (app is not None))
         ]
 
     def settle(self, work: DeferredWork) -> None:
@@ -98,7 +103,8 @@ class AppState:
 
     def note_context(self, conversation: str, app: str) -> None:
         """Note that a conversation's context had memories of its app."""
-        self._state.write("insert or ignore into app_context values (?, ?)", conversation, app)
+        query = "insert into app_context (conversation, app) values (?, ?) on conflict do nothing"
+        self._state.write(query, conversation, app)
 
     def with_context(self) -> set[str]:
         """Return the conversations whose contexts had memories of their apps."""
@@ -107,7 +113,8 @@ class AppState:
     def uninstall(self, app: str, at: datetime) -> None:
         """Note that an app is gone, and forget the work that waits for it."""
         with self._state.writing() as connection:
-            connection.execute("insert or ignore into app_gone values (?, ?)", (app, iso(at)))
+            query = "insert into app_gone (app, at) values (?, ?) on conflict do nothing"
+            connection.execute(query, (app, iso(at)))
             connection.execute("delete from app_work where app = ?", (app,))
 
     def install(self, app: str) -> None:
@@ -120,30 +127,19 @@ class AppState:
         return {found for (found,) in self._state.rows("select app from app_gone")}
 
 
-def refilled_level(
-    kept: tuple[float, datetime, float, float] | None, now: datetime, rules: AppRules
-) -> Level:
-    """Return the energy there is by now.
-
-    What is `kept` are the units that there were and when, those spent in all, and since somebody
-    asked.
-    """
-    if kept is None:
-        return Level(rules.energy, 0.0, 0.0)
-    level, at, spent, unpolled = kept
-    units = refilled(level, at, now, rules.energy, PER_HOUR)
-    return Level(units, spent, unpolled)
-
-
 def _level(rows: list[Any], now: datetime, rules: AppRules) -> Level:
-    kept = (rows[0][0], _moment(rows[0][1]), *rows[0][2:]) if rows else None
-    return refilled_level(kept, now, rules)
+    """Return the energy there is by now."""
+    if not rows:
+        return Level(rules.energy, 0.0, 0.0)
+    ((level, at, spent, unpolled),) = rows
+    return Level(refilled(level, moment(at), now, rules.energy, PER_HOUR), spent, unpolled)
 
 
-def _save_level(connection: sqlite3.Connection, level: Level, now: datetime) -> None:
-    row = (level.units, iso(now), level.spent, level.unpolled)
-    connection.execute("insert or replace into app_energy values (1, ?, ?, ?, ?)", row)
+def _save_level(connection: Any, level: Level, now: datetime) -> None:
+    connection.execute("delete from app_energy")
+    query = "insert into app_energy (level, at, spent, unpolled) values (?, ?, ?, ?)"
+    connection.execute(query, (level.units, iso(now), level.spent, level.unpolled))
 
 
-def _moment(written: str) -> datetime:
-    return in_utc(datetime.fromisoformat(written))
+def _texts(written: Any) -> tuple[str, ...]:
+    return tuple(written if isinstance(written, list) else loads(written))

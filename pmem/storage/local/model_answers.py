@@ -3,11 +3,14 @@
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from pmem.errors import PmemError
-from pmem.storage.local.state import LocalState
-from pmem.values.times import in_utc, iso
+from pmem.storage.local.state import LocalState, moment
+from pmem.values.times import iso
+
+if TYPE_CHECKING:
+    from pmem.storage.postgres.project_state import ServerTables
 
 WorkState = Literal["applied", "nothing", "refused"]
 """What became of a piece of work: its answer was applied, it led to nothing, or it was refused."""
@@ -84,7 +87,7 @@ class JudgedPairs:
     Losing them costs nothing but a repetition: what cannot be read or written is not.
     """
 
-    def __init__(self, state: LocalState, now: datetime) -> None:
+    def __init__(self, state: "LocalState | ServerTables", now: datetime) -> None:
         self._state = state
         self._now = now
 
@@ -97,8 +100,12 @@ class JudgedPairs:
         rows = [(pair, iso(self._now)) for pair in fingerprints]
         oldest, latest = iso(self._now - KEPT), iso(self._now + KEPT)
         with suppress(PmemError), self._state.writing() as connection:
-            connection.execute("delete from judged where at <= ? or at >= ?", (oldest, latest))
-            connection.executemany("insert or replace into judged values (?, ?)", rows)
+            connection.execute("delete from judged where (at <= ? or at >= ?)", (oldest, latest))
+            query = (
+                "insert into judged (pair, at) values (?, ?)"
+                " on conflict (pair) do update set at = excluded.at"
+            )
+            connection.executemany(query, rows)
 
     def noted_today(self, beginning: str) -> int:
         """Return how many pairs were noted today whose fingerprints begin so."""
@@ -107,8 +114,8 @@ class JudgedPairs:
         return sum(pair.startswith(beginning) and at.date() == today for pair, at in found)
 
     def _times(self) -> dict[str, datetime]:
-        with suppress(PmemError), self._state.reading() as connection:
-            rows = connection.execute("select pair, at from judged")
-            found = {pair: in_utc(datetime.fromisoformat(at)) for pair, at in rows}
+        with suppress(PmemError):
+            rows = self._state.rows("select pair, at from judged")
+            found = {pair: moment(at) for pair, at in rows}
             return {pair: at for pair, at in found.items() if abs(self._now - at) < KEPT}
         return {}

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 
 from pmem.storage.local.shown_keys import KNOWN, START, stop_key_of
-from pmem.storage.local.state import LocalState
+from pmem.storage.local.state import LocalState, moment
 from pmem.values.ids import derived_id, is_id, short
 from pmem.values.records import Time
-from pmem.values.times import in_utc, iso
+from pmem.values.times import iso
 
 T = TypeVar("T")
 KEPT: Final = timedelta(days=30)
@@ -236,7 +236,7 @@ class UseCounts:
     def _sums(self, item: str | None) -> dict[str, UseCount]:
         with self._state.reading() as connection:
             return {
-                item: UseCount(shown, used, in_utc(datetime.fromisoformat(at)))
+                item: UseCount(shown, used, moment(at))
                 for item, shown, used, at in connection.execute(_SUMS, (item,))
             }
 

@@ -443,7 +443,7 @@ def _rows(connection: sqlite3.Connection, where: str, *values: str | None) -> li
         f"select thread, user, length(data), created_at, updated_at from checkpoint where {where}"
     )
     return [
-        Saved(thread, user, size, _moment(created), _moment(updated))
+        Saved(thread, user, size, moment(created), moment(updated))
         for thread, user, size, created, updated in connection.execute(query, values)
     ]
 
@@ -488,8 +488,9 @@ def _marks(connection: sqlite3.Connection, thread: str, length: int) -> tuple[in
     return revision, marks.ljust(length, b"\0")
 
 
-def _moment(text: str) -> datetime:
-    return in_utc(datetime.fromisoformat(text))
+def moment(written: str | datetime) -> datetime:
+    """Read a time: a server's database knows times, a clone's has texts."""
+    return written if isinstance(written, datetime) else in_utc(datetime.fromisoformat(written))
 
 
 def _blob(value: object) -> bytes:

@@ -4,18 +4,17 @@ Whoever recalls adds one row and waits for nobody. One at a time folds recalls, 
 open meanwhile, since the records have their own.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from pmem.core.apps.energy import FLOOR, may_spend
 from pmem.errors import PmemError, ReadOnly
 from pmem.storage.local.access import MOST_COUNT, UnfoldedRecalls
-from pmem.storage.local.appstate import DeferredWork, Level, refilled_level
-from pmem.storage.local.model_answers import KEPT
 from pmem.storage.local.proposals import (
     MOST_DECISIONS,
     Proposal,
@@ -28,7 +27,6 @@ from pmem.storage.local.proposals import (
 from pmem.storage.local.state import Saved, Seen
 from pmem.storage.postgres.server import Server, unlocking
 from pmem.values.records import Access, dump_line
-from pmem.values.rules import AppRules
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -85,100 +83,72 @@ class ServerKeeper:
             raise ReadOnly()
 
 
-_ENERGY: Final = "select level, at, spent, unpolled from pmem.app_energy where project = %s"
-_SAVE: Final = (
-    "insert into pmem.app_energy values (%s, %s, %s, %s, %s) on conflict (project) do update set"
-    " level = excluded.level, at = excluded.at, spent = excluded.spent,"
-    " unpolled = excluded.unpolled"
-)
-_PUT_OFF: Final = (
-    "insert into pmem.app_work (project, app, work, conversation, at, why, importance, tags)"
-    " values (%s, %s, %s, %s, %s, %s, %s, %s) on conflict do nothing"
-)
-_WAITING: Final = (
-    "select app, work, conversation, at, why, importance, tags from pmem.app_work"
-    " where project = %s and (%s::text is null or app = %s) order by at, number"
-)
-_APPS: Final = 0x7061
+_TABLES: Final = 0x7061
+_STATEMENTS: Final = (
+    (re.compile(r"^insert into (\w+) \((.*?)\) values \("),
+     r"insert into pmem.\1 (project, \2) values ({project}, "),
+    (re.compile(r"^delete from (\w+)$"), r"delete from pmem.\1 where project = {project}"),
+    (re.compile(r"^delete from (\w+) where"), r"delete from pmem.\1 where project = {project} and"),
+    (re.compile(r"^(select .* from) (\w+)"),
+     r"\1 (select * from pmem.\2 where project = {project}) as \2"),
+    (re.compile(r"on conflict \("), "on conflict (project, "),
+    (re.compile(r"\browid\b"), "number"),
+    (re.compile(r"\?"), "%s"),
+)  # fmt: skip
 
 
-class ServerAppState(ServerKeeper):
-    """What is kept of a project's apps."""
+@cache
+def _statement(query: str, project: int) -> bytes:
+    for words, others in _STATEMENTS:
+        query = words.sub(others, query)
+    return query.replace("{project}", str(project)).encode()
 
-    def level(self, now: datetime, rules: AppRules) -> Level:
-        """Return the energy there is, and what was spent."""
-        return self._server.ask(lambda connection: self._level(connection, now, rules))
 
-    def spend(self, cost: float, now: datetime, rules: AppRules) -> bool:
-        """Take units for one piece of work, unless no more than the floor is left.
+class _OfProject:
+    """A connection on which one project's rows are asked for as a clone's are."""
 
-        Returns:
-            Whether the work may run.
-        """
-        with self._writing(_APPS) as connection:
-            units, spent, unpolled = self._level(connection, now, rules)
-            if not may_spend(units, rules.energy, FLOOR):
-                return False
-            level = (max(0.0, units - cost), now, spent + cost, unpolled + cost)
-            connection.execute(_SAVE, (self._server.number, *level))
-        return True
+    def __init__(self, connection: "Connection[Any]", project: int) -> None:
+        self._connection = connection
+        self._project = project
 
-    def poll(self, now: datetime, rules: AppRules) -> float:
-        """Return the units spent since this was last asked."""
-        with self._writing(_APPS) as connection:
-            units, spent, unpolled = self._level(connection, now, rules)
-            connection.execute(_SAVE, (self._server.number, units, now, spent, 0.0))
-        return unpolled
+    def execute(self, query: str, values: Sequence[object] = ()) -> Any:
+        return self._connection.execute(_statement(query, self._project), _lists(values))
 
-    def put_off(self, work: DeferredWork) -> None:
-        """Note work that is to be done later; the same work only once."""
-        self._write(_PUT_OFF, *work[:6], list(work.tags))
+    def executemany(self, query: str, rows: Iterable[Sequence[object]]) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.executemany(_statement(query, self._project), map(_lists, rows))
 
-    def waiting(self, app: str | None = None) -> list[DeferredWork]:
-        """Return what waits, for one app or for all, the earliest first."""
-        rows = self._rows(_WAITING, app, app)
-        return [DeferredWork._make((*row[:6], tuple(row[6]))) for row in rows]
 
-    def settle(self, work: DeferredWork) -> None:
-        """Forget work that is done, or that there is no more reason for."""
-        query = (
-            "delete from pmem.app_work"
-            " where project = %s and app = %s and work = %s and conversation = %s"
-        )
-        self._write(query, *work[:3])
+def _lists(values: Sequence[object]) -> list[object]:
+    """Return values with lists for those that are JSON in a clone's database."""
+    return [msgspec.json.decode(one) if isinstance(one, bytes) else one for one in values]
 
-    def give_up(self, app: str) -> None:
-        """Forget the work that waits for an app."""
-        self._write("delete from pmem.app_work where project = %s and app = %s", app)
 
-    def note_context(self, conversation: str, app: str) -> None:
-        """Note that a conversation's context had memories of its app."""
-        query = "insert into pmem.app_context values (%s, %s, %s) on conflict do nothing"
-        self._write(query, conversation, app)
+class ServerTables(ServerKeeper):
+    """Tables of a project that a clone has, too: asked by the same statements as a `LocalState`."""
 
-    def with_context(self) -> set[str]:
-        """Return the conversations whose contexts had memories of their apps."""
-        query = "select conversation from pmem.app_context where project = %s"
-        return {found for (found,) in self._rows(query)}
+    def rows(self, query: str, *values: object) -> list[Any]:
+        """Return the rows of a query."""
 
-    def uninstall(self, app: str, at: datetime) -> None:
-        """Note that an app is gone, and forget the work that waits for it."""
-        query = "insert into pmem.app_gone values (%s, %s, %s) on conflict do nothing"
-        self._write(query, app, at)
-        self.give_up(app)
+        def ask(connection: "Connection[Any]") -> list[Any]:
+            found: list[Any] = self._own(connection).execute(query, values).fetchall()
+            return found
 
-    def install(self, app: str) -> None:
-        """Note that an app is there again."""
-        self._write("delete from pmem.app_gone where project = %s and app = %s", app)
+        return self._server.ask(ask)
 
-    def gone(self) -> set[str]:
-        """Return the apps that were uninstalled."""
-        rows = self._rows("select app from pmem.app_gone where project = %s")
-        return {found for (found,) in rows}
+    def write(self, statement: str, *values: object) -> int:
+        """Run one statement in a transaction of its own, and return how many rows it changed."""
+        with self.writing() as connection:
+            return int(connection.execute(statement, values).rowcount)
 
-    def _level(self, connection: "Connection[Any]", now: datetime, rules: AppRules) -> Level:
-        row = connection.execute(_ENERGY, (self._server.number,)).fetchone()
-        return refilled_level(row, now, rules)
+    @contextmanager
+    def writing(self) -> Iterator[_OfProject]:
+        """Begin a transaction."""
+        with self._writing(_TABLES) as connection:
+            yield self._own(connection)
+
+    def _own(self, connection: "Connection[Any]") -> _OfProject:
+        return _OfProject(connection, self._server.number)
 
 
 _PUT: Final = (
@@ -422,48 +392,6 @@ class ServerRecalls(ServerKeeper):
         """Add up what was noted one by one."""
         with self.folding() as known:
             self.keep(known)
-
-
-class ServerPairs(ServerKeeper):
-    """Fingerprints of look-alikes; losing them costs nothing but a repetition."""
-
-    def __init__(self, server: Server, now: datetime, *, read_only: bool = False) -> None:
-        super().__init__(server, read_only=read_only)
-        self._now = now
-
-    def known(self) -> Collection[str]:
-        """Return the fingerprints that are still kept; none where nothing can be read."""
-        query = "select pair from pmem.judged where project = %s and at between %s and %s"
-        with suppress(PmemError):
-            rows = self._rows(query, self._now - KEPT, self._now + KEPT)
-            return [pair for (pair,) in rows]
-        return ()
-
-    def noted_today(self, beginning: str) -> int:
-        """Return how many pairs were noted today; none where nothing can be read."""
-        query = (
-            "select count(*) from pmem.judged"
-            " where project = %s and at >= %s and at < %s and starts_with(pair, %s)"
-        )
-        today = self._now.replace(hour=0, minute=0, second=0, microsecond=0)
-        with suppress(PmemError):
-            rows = self._rows(query, today, today + timedelta(days=1), beginning)
-            return int(rows[0][0])
-        return 0
-
-    def note(self, fingerprints: Iterable[str]) -> None:
-        """Keep fingerprints from now on; where nothing can be written, nothing is."""
-        if self._read_only:
-            return
-        query = (
-            "insert into pmem.judged select %s, unnest(%s::text[]), %s"
-            " on conflict (project, pair) do update set at = excluded.at"
-        )
-        project = self._server.number
-        with suppress(PmemError), self._server.connection() as connection:
-            connection.execute(query, (project, sorted(set(fingerprints)), self._now))
-            old = "delete from pmem.judged where project = %s and at < %s"
-            connection.execute(old, (project, self._now - KEPT))
 
 
 def _added_up(rows: Iterable[Any]) -> dict[str, Access]:

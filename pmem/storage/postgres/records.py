@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
-from pmem.core.filters import EVERYTHING, Filter, judge_of
 from pmem.core.places import applies_within
 from pmem.core.selection import Order, Portion, Selection
 from pmem.errors import Damaged, NotFound
@@ -72,9 +71,21 @@ class ServerRecords:
             raise NotFound(f"there is no {KINDS[type_]} {identifier}")
         return self._parsed(type_, identifier, found[0][0])
 
-    def scan(self, type_: type[R], wanted: Filter = EVERYTHING) -> Iterator[R]:
-        judge = judge_of(wanted)
-        return (record for record in self._records(type_) if judge(record) is None)
+    def scan(self, type_: type[R], without: str = "") -> Iterator[R]:
+        """Yield records page by page."""
+        query = "select id, data from pmem.record where project = %s and store = %s and id > %s"
+        query += (
+            " and not exists (select from pmem.mark where mark.record = number and name = %s)"
+            * bool(without)
+        )
+        after = ""
+        while True:
+            asked = (self.server.number, STORES[type_], after, *[without] * bool(without), _PAGE)
+            found = self._rows(f"{query} order by id limit %s", *asked)
+            yield from self._usable(type_, found)
+            if len(found) < _PAGE:
+                return
+            after = found[-1][0]
 
     def select(
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
@@ -131,9 +142,6 @@ class ServerRecords:
             with suppress(Exception):  # it is made again
                 self._write(query, project, store, name, revision, text)
         return value
-
-    def unmarked(self, type_: type[R], mark: str) -> Iterator[R]:
-        return self._records(type_, without=mark)
 
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:
         query = (
@@ -226,22 +234,6 @@ class ServerRecords:
             found = [patterns for (patterns,) in self._rows(query, self.server.number)]
             placed = [each for each in found if applies_within(each.split("\n"), path)]
         return condition(self.server.number, STORES[type_], selection, placed)
-
-    def _records(self, type_: type[R], without: str = "") -> Iterator[R]:
-        """Yield the records of a store, those that do not have a mark, page by page."""
-        query = "select id, data from pmem.record where project = %s and store = %s and id > %s"
-        query += (
-            " and not exists (select from pmem.mark where mark.record = number and name = %s)"
-            * bool(without)
-        )
-        after = ""
-        while True:
-            asked = (self.server.number, STORES[type_], after, *[without] * bool(without), _PAGE)
-            found = self._rows(f"{query} order by id limit %s", *asked)
-            yield from self._usable(type_, found)
-            if len(found) < _PAGE:
-                return
-            after = found[-1][0]
 
     def _usable(self, type_: type[R], found: Sequence[tuple[str, bytes]]) -> Iterator[R]:
         """Yield records; what cannot be used joins the problems."""

@@ -83,7 +83,6 @@ def _of_chunks(identifier: str, parts: Iterable[Chunk]) -> Conversation:
 def _tidied(
     workspace: Workspace, conversation: Conversation, chunks: Sequence[Chunk], *, writes: bool
 ) -> Iterator[Mended]:
-    """Keep each message of a conversation once."""
     twice = repeated(chunks, conversation.recent_messages)
     if not twice:
         return
@@ -99,7 +98,6 @@ def _tidied(
 
 
 def _cut_dangling_links(workspace: Workspace, *, writes: bool) -> Iterator[Mended]:
-    """Cut what leads to nothing."""
     there = {(store.type, id_) for store in workspace.stores for id_ in store.ids()}
     for type_ in STORES:
         store = workspace.store(type_)

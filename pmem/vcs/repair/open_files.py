@@ -141,7 +141,6 @@ def find_open_files(root: str, state: MergeState | None) -> tuple[list[OpenFile]
 
 
 def _paths(root: str) -> Iterator[str]:
-    """Yield the paths of the settings and of all records' files."""
     yield CONFIG_FILE
     for store in SHAPES:
         folder = os.path.join(root, store)
@@ -155,7 +154,6 @@ def _paths(root: str) -> Iterator[str]:
 
 
 def _is_marked(path: str, data: bytes) -> bool:
-    """Tell whether a file cannot be read, and has conflict markers."""
     if not data.startswith(b"<") and b"\n<" not in data:
         return False
     if os.path.basename(path) == CONFIG_FILE:
@@ -224,7 +222,6 @@ def record_cases(files: Sequence[OpenFile]) -> tuple[list[Case], dict[str, str]]
 
 
 def _staged_versions(file: OpenFile) -> list[_Version]:
-    """Read git's stages; a base that is no record is none."""
     found = []
     for number, data in sorted(file.stages.items()):
         try:
@@ -287,7 +284,6 @@ def read_version(number: int, data: bytes, path: str) -> _Version:
 
 
 def _only(number: int, versions: Sequence[_Version]) -> Record | None:
-    """Return the one version that there is at a stage."""
     found = [it.record for it in versions if it.number == number]
     if all(same(found[0], other) for other in found[1:]):
         return found[0] if found else None

@@ -121,7 +121,6 @@ def _leave_what_hangs_together(cases: Sequence[Case], left: dict[str, str]) -> N
 
 
 def _outcome(case: Case, here: bytes | None) -> RepairOutcome:
-    """Decide about one record, given what its own file holds now."""
     key = case.key
     try:
         decided = decide(case.versions, key.shape)

@@ -150,7 +150,6 @@ def _carry_out(workspace: Workspace, state: MergeState | None, plan: RepairPlan)
 
 
 def _check_unchanged(root: str, path: str, seen: bytes | None) -> None:
-    """See that nobody changed a file since it was read to decide about it."""
     try:
         is_as_seen = in_tree(root, path) == seen
     except Unfit:

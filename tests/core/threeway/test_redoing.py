@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.core.threeway.record import merged
-from pmem.core.threeway.redoing import Mismatch, Mistake, mismatch, redone
+from pmem.core.threeway.redoing import Mismatch, Mistake, mismatch
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.values import Doubt
 from tests.core.threeway.sides import Json, on_every_store, sides
@@ -28,8 +28,8 @@ LOST, RESURRECTED, DIFFERS = Mistake.LOST, Mistake.RESURRECTED, Mistake.DIFFERS
 
 
 def judged(result: Json | None, *, base: Json | None = TAGGED, **both: Any) -> Mismatch | None:
-    parents = [both.get("ours", OURS), both.get("theirs", THEIRS)]
-    return mismatch([base], parents, result, MEMORY)
+    parents = both.get("ours", OURS), both.get("theirs", THEIRS)
+    return mismatch(base, parents, result, MEMORY)
 
 
 @on_every_store
@@ -39,14 +39,14 @@ def test_what_the_driver_makes_is_right(store: str, seed: int) -> None:
     for start in (base, None):
         result = merged(start, ours, theirs, shape).result
         assert result is not None
-        assert mismatch([start], [ours, theirs], result, shape) is None
+        assert mismatch(start, (ours, theirs), result, shape) is None
 
 
 @on_every_store
 def test_a_side_that_is_taken_whole_has_dropped_the_other(store: str, seed: int) -> None:
     base, ours, theirs, _ = sides(seed, store)
     for number, (side, other) in enumerate(((ours, theirs), (theirs, ours))):
-        found = mismatch([base], [ours, theirs], side, SHAPES[store])
+        found = mismatch(base, (ours, theirs), side, SHAPES[store])
         assert found in (None, Mismatch(DIFFERS, 1 - number))
         if any(event not in side.get("history", []) for event in other.get("history", [])):
             assert found is not None
@@ -57,14 +57,14 @@ def test_a_side_that_is_taken_whole_has_dropped_the_other(store: str, seed: int)
 def test_nothing_in_the_result_makes_it_stumble(seed: int) -> None:
     base, ours, theirs, other = sides(seed, "conversations")
     for result in (other, {}, {"id": ours["id"]}, {**ours, "facts": 7}, {**ours, "history": [1]}):
-        mismatch([base], [ours, theirs], result, SHAPES["conversations"])
+        mismatch(base, (ours, theirs), result, SHAPES["conversations"])
 
 
 def test_a_field_that_is_a_list_in_some_versions_only_is_compared_as_a_value() -> None:
     base = {**sides(1, "conversations")[0], "new": 1.0}
     changed = {**base, "new": ["a"]}
-    assert mismatch([base], [changed, base], changed, SHAPES["conversations"]) is None
-    found = mismatch([base], [changed, base], {**base, "new": ["b"]}, SHAPES["conversations"])
+    assert mismatch(base, (changed, base), changed, SHAPES["conversations"]) is None
+    found = mismatch(base, (changed, base), {**base, "new": ["b"]}, SHAPES["conversations"])
     assert found == Mismatch(DIFFERS, 0, ("new",))
 
 
@@ -144,28 +144,6 @@ def test_records_come_and_go_as_their_sides_say(
     wanted: Mismatch | None,
 ) -> None:
     assert judged(result, base=base, ours=ours, theirs=theirs) == wanted
-
-
-def test_more_than_two_branches_are_merged_one_after_the_other() -> None:
-    third = edited(TAGGED, 5, category="elsewhere")
-    whole = merged(TAGGED, RIGHT, third, MEMORY).result
-    bases, parents = [TAGGED, TAGGED], [OURS, THEIRS, third]
-    assert mismatch(bases, parents, whole, MEMORY) is None
-    missing = Mismatch(DIFFERS, 2, ("category", "history"))
-    assert mismatch(bases, parents, RIGHT, MEMORY) == missing
-
-
-def test_where_branches_crossed_the_base_is_what_merging_their_bases_gives() -> None:
-    one = edited(TAGGED, 2, importance=0.9)
-    two = edited(TAGGED, 2, category="elsewhere")
-    crossed = redone([TAGGED], [one, two], MEMORY)
-    assert crossed is not None
-    ours, theirs = (
-        edited(crossed, 4, importance=0.5),
-        edited(crossed, 5, category=TAGGED["category"]),
-    )
-    back = merged(crossed, ours, theirs, MEMORY).result
-    assert mismatch([crossed], [ours, theirs], back, MEMORY) is None
 
 
 def test_a_parent_that_is_no_record_cannot_be_held_to_anything() -> None:
