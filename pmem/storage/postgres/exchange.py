@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pmem.errors import NotFound, Unreachable
 from pmem.storage.files.recordfile import parse
+from pmem.storage.index.documents import Source
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.selecting import held_for_update
 from pmem.storage.postgres.server import Server
-from pmem.storage.postgres.writing import Source, WrittenRecord, write_records
+from pmem.storage.postgres.writing import WrittenRecord, write_records
 from pmem.values.records import RECORD_TYPES
 
 if TYPE_CHECKING:
