@@ -86,7 +86,18 @@ def list_(
 def show(session: CommandSession, request: reading.AppShowRequest) -> Answer:
     """Show one memory of an app."""
     memory = session.run(table.APP_MEMORY, request)
-    return Answer(data=memory, lines=_memory_lines(memory))
+    told = {
+        "importance": f"{memory.importance:g} of 10",
+        "tags": ", ".join(memory.tags),
+        "state": "" if memory.state is State.ACTIVE else memory.state,
+        "conversation": short(memory.conversation or ""),
+        "said in": ", ".join(map(short, memory.related_conversations)),
+        "created": day(memory.created_at),
+        "updated": day(memory.updated_at),
+    }
+    name: Line = [(memory.id, "bold cyan"), (f"  {' '.join(memory.app.split())}", "")]
+    fields = (figure(field, value) for field, value in told.items() if value)
+    return Answer(data=memory, lines=[name, [(memory.content, "")], *fields])
 
 
 @asks(reading.AppContextRequest)
@@ -201,21 +212,6 @@ def _memory_line(memory: AppMemory) -> Line:
         (f"  {day(memory.updated_at)}", "dim"),
         (f"  {' '.join(memory.content.split())}", ""),
     ]
-
-
-def _memory_lines(memory: AppMemory) -> Iterator[Line]:
-    yield [(memory.id, "bold cyan"), (f"  {' '.join(memory.app.split())}", "")]
-    yield [(memory.content, "")]
-    told = {
-        "importance": f"{memory.importance:g} of 10",
-        "tags": ", ".join(memory.tags),
-        "state": "" if memory.state is State.ACTIVE else memory.state,
-        "conversation": short(memory.conversation or ""),
-        "said in": ", ".join(map(short, memory.related_conversations)),
-        "created": day(memory.created_at),
-        "updated": day(memory.updated_at),
-    }
-    yield from (figure(name, value) for name, value in told.items() if value)
 
 
 def _overview_line(app: reading.AppOverview) -> Line:

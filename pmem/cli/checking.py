@@ -325,12 +325,12 @@ def check(session: CommandSession, options: CheckOptions) -> Answer:
         found = [finding for report in reports.values() for finding in report.found]
         raw = tell(found, place_of(session.workspace))
         return Answer(data=data, raw=raw, exit_code=code)
-    from pmem.upkeep.inbox import InboxRequest
-
     is_bare = not (options.parts or given)
     lines = _overview(reports, most=_MOST if is_bare else sys.maxsize)
     steps = dict.fromkeys(step for report in reports.values() for step in report.steps)
     if is_bare:
+        from pmem.upkeep.inbox import InboxRequest
+
         with suppress(PmemError):  # the parts tell of what cannot be read
             if waiting := session.run(table.INBOX, InboxRequest(limit=0)).total:
                 word = "waits" if waiting == 1 else "wait"

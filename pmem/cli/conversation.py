@@ -10,7 +10,6 @@ from pmem.conversation import conversations
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.conversation.pruning import PruneRequest, Pruning
-from pmem.core.extraction.episodes import Arc
 from pmem.core.lines import shortened
 from pmem.errors import UsageError
 from pmem.memory.conversations import ConversationRequest, LookRequest, Transcript, current
@@ -319,18 +318,16 @@ def arc(session: CommandSession, request: LookRequest) -> Answer:
     found = session.run(table.ARC, request)
     is_empty = not (found.beginning or found.middle or found.end)
     note = "no episode yet in this conversation" * is_empty
-    return Answer(data=found, lines=_arc_lines(found), note=note)
-
-
-def _arc_lines(found: Arc) -> Iterator[Line]:
     key = {episode.id for episode in found.key_moments}
+    lines: list[Line] = []
     for title in ("beginning", "middle", "end"):
-        yield [(title, "bold")]
+        lines.append([(title, "bold")])
         for episode in getattr(found, title):
             mark = ("★ ", "yellow") if episode.id in key else ("  ", "")
-            yield [("  ", ""), mark, *_episode_line(episode)]
+            lines.append([("  ", ""), mark, *_episode_line(episode)])
     if key:
-        yield [("★ key moment: significance of 0.7 or more", "dim")]
+        lines.append([("★ key moment: significance of 0.7 or more", "dim")])
+    return Answer(data=found, lines=lines, note=note)
 
 
 def _episode_line(episode: Episode) -> Line:

@@ -107,11 +107,8 @@ def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Ans
         table.OPERATIONS, RanRequest(after=after, before=before, limit=request.limit)
     )
     found = msgspec.structs.replace(found, items=found.items[::-1])
-    return Answer(
-        data=found,
-        lines=(_ran_line(item) for item in found.items),
-        note=_more(session, found, request.limit) or _IDLE * (not found.items),
-    )
+    note = _more(session, found, request.limit) or _IDLE * (not found.items)
+    return Answer(data=found, lines=map(_ran_line, found.items), note=note)
 
 
 def _ran_line(item: LoggedOperation) -> Line:

@@ -113,7 +113,17 @@ def show(session: CommandSession, request: ShowRequest) -> Answer:
     request = msgspec.structs.replace(request, details=not session.json)
     found = session.run(table.SHOW, request)
     if isinstance(found.record, MessageRef):
-        return Answer(data=found, lines=_said_lines(found.record))
+        message = found.record.message
+        said = message.content if message.removed is None else "(its text was removed)"
+        lines: list[Line] = [
+            [(message.id, "bold cyan"), ("  message", "dim")],
+            [("", "")],
+            [(said, "" if message.removed is None else "dim")],
+            [("", "")],
+        ]
+        for name, text in (("conversation", found.record.conversation), *fields_of(message)):
+            lines.append([(f"{name.replace('_', ' ') + ':':<14}", "dim"), (text, "")])
+        return Answer(data=found, lines=lines)
     return Answer(data=found, screen=drawn(session, "lists.record_screen", found))
 
 
@@ -298,17 +308,6 @@ def fields_of(record: records.Record | records.Message) -> Iterator[tuple[str, s
 def link_words(link: records.Relationship) -> str:
     """Say in words what a link means, where it leads, and how close that is."""
     return f"{link.type.replace('_', ' ')} {short(link.target)} ({link.strength:.2f})"
-
-
-def _said_lines(said: MessageRef) -> Iterator[Line]:
-    message = said.message
-    is_gone = message.removed is not None
-    yield [(message.id, "bold cyan"), ("  message", "dim")]
-    yield [("", "")]
-    yield [("(its text was removed)", "dim") if is_gone else (message.content, "")]
-    yield [("", "")]
-    for name, text in (("conversation", said.conversation), *fields_of(message)):
-        yield [(f"{name.replace('_', ' ') + ':':<14}", "dim"), (text, "")]
 
 
 def write_draft(session: CommandSession, known: str) -> WrittenText:

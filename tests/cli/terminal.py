@@ -4,12 +4,15 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import struct
 import termios
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fcntl import ioctl
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -81,3 +84,15 @@ class Terminal:
         except OSError:
             return False
         return True
+
+
+@contextmanager
+def shell_with_editor(folder: Path, script: str, **more: str) -> Iterator[Terminal]:
+    """Open a shell in a folder, where the editor is a script of ours."""
+    editor = folder / "editor"
+    editor.write_text(f"#!/bin/sh\n{script}\n")
+    editor.chmod(0o755)
+    environment = {"EDITOR": shlex.quote(str(editor)), "PS1": READY, "PMEM_ACTOR": "ada", **more}
+    with Terminal(["/bin/sh"], str(folder), {**os.environ, **environment}) as shell:
+        shell.wait_for(READY)
+        yield shell

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +18,7 @@ from pmem.values.records import KINDS
 from tests.cli.shell import Outcome, data_of, installed, pmem
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.faults.world import DECISION
+from tests.git.branches import ok
 from tests.once import Once
 from tests.storage.folders import contradict
 
@@ -58,11 +58,6 @@ class FailureEnvelope(msgspec.Struct, forbid_unknown_fields=True):
     error: Failure
 
 
-def _git(*arguments: str) -> None:
-    who = ("-c", "user.name=Kim", "-c", "user.email=kim@example.org")
-    subprocess.run(["git", *who, *arguments], check=True, timeout=60)
-
-
 @pytest.fixture
 def filled(project: str, once: Once) -> dict[str, str]:
     """Keep two linked memories and a conversation; return what a command may name them."""
@@ -71,13 +66,13 @@ def filled(project: str, once: Once) -> dict[str, str]:
 
 
 def _build(project: str) -> dict[str, str]:
-    _git("init", "--quiet")
+    ok("init", "--quiet")
     assert pmem("setup", "git").code == 0
     first, second = (_id(pmem("add", text, "--json")) for text in ("Known", "Other"))
-    _git("add", "--all")
-    _git("commit", "--quiet", "--message", "Two memories")
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "Two memories")
     assert pmem("edit", second, "--link", first).code == 0
-    _git("commit", "--quiet", "--all", "--message", "A link")
+    ok("commit", "--quiet", "--all", "--message", "A link")
     third = _id(pmem("add", "Third", "--app", "calendar", "--json"))
     contradict(project, third)
     talk = data_of("conversation", "start", "Talk")["id"]
@@ -205,21 +200,18 @@ def test_3_not_found_ambiguous_or_invalid(filled: dict[str, str]) -> None:
     assert [pmem(*line).code for line in lines] == [3] * 4
 
 
-def test_5_damaged_data_is_named_and_left_alone(project: str) -> None:
-    path = _spoil(project)
-    done = pmem("show", "mwqi0000-00000000")
-    assert done.code == 5
-    assert path in done.said
-    with open(path, encoding="utf-8") as file:
-        assert file.read() == "{"
-
-
-def test_5_newer_data_is_named(project: str) -> None:
-    path = _spoil(project, '{"id": "mwqi0000-00000000", "schema": 99}')
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("{", "damaged"), ('{"id": "mwqi0000-00000000", "schema": 99}', "newer_schema")],
+)
+def test_5_damaged_and_newer_data_is_named_and_left_alone(
+    text: str, code: str, project: str
+) -> None:
+    path = Path(_spoil(project, text))
     done = pmem("show", "mwqi0000-00000000", "--json")
-    assert done.code == 5
-    assert json.loads(done.err)["error"]["code"] == "newer_schema"
-    assert path in done.said
+    assert (done.code, json.loads(done.err)["error"]["code"]) == (5, code)
+    assert str(path) in done.said
+    assert path.read_text(encoding="utf-8") == text
 
 
 @pytest.mark.skipif(os.name == "nt", reason="flock is what holds the lock here")
@@ -241,8 +233,7 @@ def test_70_a_bug_is_one_sentence_and_a_log(project: str) -> None:
     assert done.said.startswith("pmem: this is a bug in pmem: ZeroDivisionError: oh")
     log = f"{project}/local/pmem.log"
     assert log in done.said
-    with open(log, encoding="utf-8") as file:
-        text = file.read()
+    text = Path(log).read_text(encoding="utf-8")
     assert "Traceback" in text
     assert text.endswith("ZeroDivisionError: oh\n\n")
 
@@ -323,8 +314,7 @@ def test_the_actor_is_gits_user_then_the_login(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("LOGNAME", "login")
     assert _actor(pmem("add", "one", "--json")) == "login"
     gitconfig = os.path.abspath("gitconfig")
-    with open(gitconfig, "w", encoding="utf-8") as file:
-        file.write("[user]\n\tname = Grace\n")
+    Path(gitconfig).write_text("[user]\n\tname = Grace\n", encoding="utf-8")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", gitconfig)
     assert _actor(pmem("add", "two", "--json")) == "Grace"
 
@@ -378,8 +368,7 @@ def _actor(done: Outcome) -> str:
 
 def _spoil(project: str, text: str = "{") -> str:
     path = f"{project}/long-term-memory/mwqi0000-00000000.json"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    Path(path).write_text(text, encoding="utf-8")
     return path
 
 

@@ -2,42 +2,31 @@
 
 import os
 import re
-import shlex
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.shell import Shell, pmem
-from tests.cli.terminal import READY, Terminal
+from tests.cli.terminal import Terminal, shell_with_editor
+
+EDITOR = """cp "$1" seen.txt; stat -c %a "$1" > mode.txt
+[ -z "$EDIT" ] || { printf "%s\\n" "$EDIT"; cat "$1"; } > new && cat new > "$1"
+exit ${FAIL:-0}"""
+"""An editor that writes what EDIT says."""
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
+    """A folder with a memory, and a place for drafts."""
     (tmp_path / "drafts").mkdir()
-    editor = tmp_path / "editor"
-    editor.write_text(
-        '#!/bin/sh\ncp "$1" seen.txt\nstat -c %a "$1" > mode.txt\n'
-        '[ -z "$EDIT" ] || { printf "%s\\n" "$EDIT"; cat "$1"; } > new && cat new > "$1"\n'
-        "exit ${FAIL:-0}\n"
-    )
-    editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
+    assert Shell(str(tmp_path)).run("pmem init --no-git").code == 0
     return tmp_path
 
 
 @pytest.fixture
 def typist(project: Path) -> Iterator[Terminal]:
-    environment = {
-        **os.environ,
-        "EDITOR": shlex.quote(f"{project}/editor"),
-        "TMPDIR": str(project / "drafts"),
-        "PS1": READY,
-        "PMEM_ACTOR": "ada",
-    }
-    assert Shell(str(project)).run("pmem init --no-git").code == 0
-    with Terminal(["/bin/sh"], str(project), environment) as shell:
-        shell.wait_for(READY)
+    with shell_with_editor(project, EDITOR, TMPDIR=str(project / "drafts")) as shell:
         yield shell
 
 

@@ -1,16 +1,13 @@
 """Going through the inbox at a terminal, one key each."""
 
-import os
 import re
-import shlex
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.shell import Shell, pmem
-from tests.cli.terminal import READY, Terminal
+from tests.cli.terminal import READY, Terminal, shell_with_editor
 
 BEGINNING = (
     "pmem init --no-git",
@@ -25,20 +22,11 @@ BEGINNING = (
 
 @pytest.fixture
 def typist(tmp_path: Path) -> Iterator[Terminal]:
-    editor = tmp_path / "editor"
-    editor.write_text('#!/bin/sh\nsed -i "1s/^/Surely: /" "$1"\n')
-    editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
-    environment = {
-        **os.environ,
-        "EDITOR": shlex.quote(str(editor)),
-        "PS1": READY,
-        "PMEM_ACTOR": "ada",
-    }
+    """A shell in a folder with a memory, and an editor that puts a word before each text."""
     begin = Shell(str(tmp_path))
     for line in BEGINNING:
         assert begin.run(line).code == 0, line
-    with Terminal(["/bin/sh"], str(tmp_path), environment) as shell:
-        shell.wait_for(READY)
+    with shell_with_editor(tmp_path, 'sed -i "1s/^/Surely: /" "$1"') as shell:
         yield shell
 
 

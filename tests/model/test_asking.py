@@ -71,20 +71,24 @@ def refusal(workspace: Workspace, kind: TaskKind) -> NoAnswer:
     return caught.value
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mode", GOOD)
-def test_a_good_answer_of_a_program_is_used(root: str, kind: TaskKind, mode: str) -> None:
-    assert_right(kind, answer_of(asked(root, program(mode)), kind))
-
-
-@pytest.mark.some(12)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mode", [*GOOD, "busy", "plain"])
-def test_a_good_answer_of_a_server_is_used(
-    root: str, server: ChatServer, kind: TaskKind, mode: str
-) -> None:
+def models_in(mode: str, who: str, server: ChatServer) -> Models:
     server.mode = mode
-    assert_right(kind, answer_of(asked(root, at(server)), kind))
+    return program(mode) if who == "program" else at(server)
+
+
+@pytest.mark.some(20)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("who", "mode"),
+    [
+        *(("program", mode) for mode in GOOD),
+        *(("server", mode) for mode in (*GOOD, "busy", "plain")),
+    ],
+)
+def test_a_good_answer_is_used(
+    root: str, server: ChatServer, kind: TaskKind, who: str, mode: str
+) -> None:
+    assert_right(kind, answer_of(asked(root, models_in(mode, who, server)), kind))
 
 
 @pytest.mark.some(24)
@@ -108,20 +112,20 @@ def test_a_wrong_answer_of_a_server_is_refused_and_noted(
         assert planted not in logged
 
 
-@pytest.mark.parametrize("kind", ["episode", "same_fact"])
 @pytest.mark.parametrize("mode", REFUSED)
-def test_a_wrong_answer_of_a_program_is_refused(root: str, kind: TaskKind, mode: str) -> None:
-    assert not refusal(asked(root, program(mode)), kind).is_down
+def test_a_wrong_answer_of_a_program_is_refused(root: str, mode: str) -> None:
+    assert not refusal(asked(root, program(mode)), "episode").is_down
 
 
+@pytest.mark.parametrize("who", ["program", "server"])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mode", SILENT)
-def test_no_answer_of_a_server_is_waited_for_too_long(
-    root: str, server: ChatServer, kind: TaskKind, mode: str
+def test_no_answer_is_waited_for_too_long(
+    root: str, server: ChatServer, kind: TaskKind, mode: str, who: str
 ) -> None:
-    server.mode = mode
+    models = models_in(mode, who, server)
     started = time.monotonic()
-    assert refusal(asked(root, at(server), SECONDS), kind).is_down
+    assert refusal(asked(root, models, SECONDS), kind).is_down
     assert time.monotonic() - started < PATIENCE
 
 
@@ -167,16 +171,6 @@ def test_a_server_gets_the_key_the_schema_and_no_more_than_it_needs(
     assert body["temperature"] == 0
     assert body["max_tokens"] == 220
     assert len(body["messages"]) == 1
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("mode", SILENT)
-def test_no_answer_of_a_program_is_waited_for_too_long(
-    root: str, kind: TaskKind, mode: str
-) -> None:
-    started = time.monotonic()
-    assert refusal(asked(root, program(mode), SECONDS), kind).is_down
-    assert time.monotonic() - started < PATIENCE
 
 
 STUBBORN = """
@@ -318,16 +312,21 @@ def test_a_program_that_is_not_there_is_told_in_plain_words(root: str) -> None:
     assert told.reason == "/nowhere/model cannot be run: No such file or directory"
 
 
-def test_settings_that_do_not_fit_are_told_with_what_to_do() -> None:
-    rules = ModelRules(url="http://localhost:1/v1", name="x", key_variable="PMEM_TEST_KEY")
-    with pytest.raises(InvalidValue, match="names PMEM_TEST_KEY, which is not set"):
-        chosen_models(rules, {})
-    with pytest.raises(InvalidValue, match="says no model"):
-        chosen_models(ModelRules(use="ollama"), {})
-    with pytest.raises(InvalidValue, match="says no model"):
-        chosen_models(ModelRules(url="http://localhost:1/v1"), {})
-    with pytest.raises(InvalidValue, match="not installed"):
-        chosen_models(ModelRules(use="llm"), {"PATH": "/nowhere"})
+@pytest.mark.parametrize(
+    ("rules", "why"),
+    [
+        (
+            {"url": "http://localhost:1/v1", "name": "x", "key_variable": "KEY_X"},
+            "KEY_X, which is not",
+        ),
+        ({"use": "ollama"}, "says no model"),
+        ({"url": "http://localhost:1/v1"}, "says no model"),
+        ({"use": "llm"}, "not installed"),
+    ],
+)
+def test_settings_that_do_not_fit_are_told_with_what_to_do(rules: Any, why: str) -> None:
+    with pytest.raises(InvalidValue, match=why):
+        chosen_models(ModelRules(**rules), {"PATH": "/nowhere"})
     assert chosen_models(ModelRules(), {}) is None
 
 

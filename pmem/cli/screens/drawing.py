@@ -145,8 +145,14 @@ def _apart(word: str, width: int) -> Iterator[str]:
 
 
 def hung(line: Line, width: int) -> list[Line]:
-    """Break a line so that what follows hangs below its longest part."""
-    return wrapped(line, width, hang=_hang(line, width))
+    """Break a line so that what follows hangs below its longest part, if that leaves some room."""
+    start = place = 0
+    longest = -1
+    for text, _ in line:
+        if cells(text) > longest:
+            longest, start = cells(text), place + len(text) - len(text.lstrip(" "))
+        place += cells(text)
+    return wrapped(line, width, hang=start if start <= width // 2 else min(2, width // 2))
 
 
 def all_hung(lines: Iterable[Line], width: int) -> Iterator[Line]:
@@ -154,18 +160,6 @@ def all_hung(lines: Iterable[Line], width: int) -> Iterator[Line]:
     for line in lines:
         is_whole = line_cells(line) <= width or any("://" in text for text, _ in line)
         yield from [line] if is_whole else hung(line, max(width, 4))
-
-
-def _hang(line: Line, width: int) -> int:
-    """Return where the longest part of a line begins, if that leaves the lines some room."""
-    start = place = 0
-    longest = -1
-    for text, _ in line:
-        own = len(text) - len(text.lstrip(" "))
-        if cells(text) > longest:
-            longest, start = cells(text), place + own
-        place += cells(text)
-    return start if start <= width // 2 else min(2, width // 2)
 
 
 class ScreenView(NamedTuple):

@@ -38,9 +38,6 @@ def score(
 
     `age` is how many messages came after it. An importance that it carries itself wins, and one
     that states completion counts as finished.
-
-    Returns:
-        The clamped sum, rounded to nine digits; 1.0 for a system message.
     """
     if message.role is Role.SYSTEM:
         return 1.0
@@ -191,10 +188,7 @@ def due(
 ) -> Trigger | None:
     """Tell whether a conversation is to be pruned now that its last message was said.
 
-    `limit_tokens` is what usage is a share of; 0 for no such limit.
-
-    Returns:
-        The strongest trigger; None when nothing calls for pruning.
+    `limit_tokens` is what usage is a share of; 0 for no such limit. The strongest trigger counts.
     """
     left = frozenset(gone)
     live = [message for message in messages if message.id not in left]
