@@ -18,14 +18,18 @@ DIGITS: Final = 16
 _BYTES: Final = DIGITS // 2
 _LONGEST_LINE: Final = 4000
 """Of a line so many characters are read, and of what is masked the first few hundred count."""
+_TELLING: Final = 400
 _LEAST_WORDS: Final = 2
 """With fewer words a line would be like too many others."""
+_LEAST_HEX: Final = 7
 
 _COLOURS: Final = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 _EXCEPTION: Final = re.compile(
     r"(?:E +|Caused by: |Unhandled exception\. |Uncaught |Exception in thread \S+ )?"
     r"[A-Za-z_][\w.$]*(?:Error|Exception|Interrupt|Exit)(?: \[\w+\])?(?::|$)"
 )
+_PLAIN: Final = re.compile(r"(?:Uncaught )?(?:Error|Exception)(?: \[\w+\])?(?::|$)")
+"""What exceptions, and the errors of many programs, begin with; a trace below it tells."""
 _ERROR: Final = re.compile(
     r"(?:^|[\s:\]>)-])(?:(?i:error|fatal|panic|fail|err!)(?: ?\[?[A-Z]{1,8}\d{1,6}\]?)? ?[:!]"
     r"|(?i:err!|\[error\]|npm error)|ERROR(?=\s))"
@@ -36,6 +40,7 @@ _COMPLAINT: Final = re.compile(
 )
 _TRACE: Final = "Traceback (most recent call last):"
 _PANIC: Final = " panicked at "
+_WENT_WRONG: Final = "* What went wrong:"
 
 _MOST_BEFORE: Final = 8
 """So many things before an error are left out at the most."""
@@ -48,11 +53,15 @@ _BEFORE: Final = tuple(
             r"(?: ?(?:Z|[+-]\d\d:?\d\d|UTC))?:?\s+",
             r"\[[^\[\]]{1,60}\]:?\s+",
             r"npm (?:ERR!|error)\s+",
+            r"FAILED \S{1,300} - ",
+            r"E\s+",
             r"(?:Uncaught|Caused by:|Unhandled exception\.)\s+",
             r"[\w.-]{1,30}:\s+(?=(?i:error|fatal)\b)",
             r"[^\s:()]{1,300}[:(]\d{1,7}(?:[:,]\d{1,7})?\)?:?\s+(?:-\s+)?",
             r"\d{1,7}:\d{1,7}\s+",
             r"(?i:error|fatal|critical|severe)(?:\s*[:!]\s*|\s+)",
+            r"(?:WARN|INFO|DEBUG)\w{0,4}:?\s+",
+            r"\|\s+",
         ),
     )
 )
@@ -60,6 +69,7 @@ _NAMED: Final = re.compile(r"(?<![\w.$])[A-Za-z_][\w.$]{0,200}(?:Error|Exception
 _PANICKED: Final = re.compile(r"thread '[^']{0,100}'(?: \(\d+\))? panicked at ")
 _OLD_PANICKED: Final = re.compile(r"'(.{1,400})', [^\s,']{1,300}:\d+:\d+\Z")
 _PLACE: Final = re.compile(r"[^\s:]{1,300}:\d+:\d+:\s*")
+_SEARCHED: Final = 200
 
 _QUOTED: Final = (
     r'"[^"]*"|`[^`\u2018\u2019]*[`\u2019]|\'[^\']*\'(?!\w)|\u2018[^\u2018\u2019]*\u2019'
@@ -68,6 +78,7 @@ _QUOTED: Final = (
 _WORD: Final = r"[^\s\"'`()\[\]{}<>,;=|\u2018\u2019\u201c\u201d\u00ab\u00bb][^\s\"`()\[\]{}<>,;=|]*"
 _PIECES: Final = re.compile(f"(?P<quoted>{_QUOTED})|(?P<word>{_WORD})|(?P<space>\\s+)")
 _BARE_PIECES: Final = re.compile(f"(?P<word>{_WORD})|(?P<space>\\s+)")
+_FILE_AND_LINE: Final = re.compile(r"[^:]+\.\w{1,5}:\d")
 _RUN: Final = re.compile(r"[0-9A-Za-z_]+")
 _NUMBER: Final = re.compile(r"(?<!\w)[+-]?0(?:[.,:+-]0)*")
 _LETTERS: Final = re.compile(r"[A-Z]{1,8}\d{2,6}|[^\W\d_]{2,}")
@@ -106,7 +117,7 @@ def telling_line(text: str) -> str:
 def masked(line: str, *, keeps_quoted: bool = False) -> str:
     """Return a line without what differs from one time to the next."""
     pieces = _BARE_PIECES if keeps_quoted else _PIECES
-    return pieces.sub(_masked_piece, line[:_LONGEST_LINE]).strip()[:400]
+    return pieces.sub(_masked_piece, line[:_LONGEST_LINE]).strip()[:_TELLING]
 
 
 def _masked_piece(found: "re.Match[str]") -> str:
@@ -115,7 +126,7 @@ def _masked_piece(found: "re.Match[str]") -> str:
     if found.lastgroup == "space":
         return " "
     word = found[0]
-    if "/" in word or "\\" in word:
+    if "/" in word or "\\" in word or _FILE_AND_LINE.match(word):
         return "/"
     return _NUMBER.sub("0", _RUN.sub(_masked_run, word))
 
@@ -125,7 +136,7 @@ def _masked_run(found: "re.Match[str]") -> str:
     run = found[0]
     if run[0].isdigit():
         return "0"
-    is_hex = len(run) >= 7 and _HEX.issuperset(run) and not run.isalpha()
+    is_hex = len(run) >= _LEAST_HEX and _HEX.issuperset(run) and not run.isalpha()
     return "0" if is_hex else run
 
 
@@ -148,8 +159,13 @@ def _exceptions(lines: list[str]) -> Iterator[str]:
             yield line
         elif _PANIC in line and line.endswith(":"):
             yield f"{line} {after}"
+        elif line == _WENT_WRONG:
+            yield after
         elif line.startswith("E ") and not before.startswith("E "):
             yield line[1:]
+        elif _PLAIN.match(line):
+            if after.lstrip().startswith("at "):
+                yield line
         elif _EXCEPTION.match(line):
             yield line
         before = line
@@ -198,7 +214,7 @@ def essence(line: str) -> str:
         old = _OLD_PANICKED.match(rest)
         return f"panicked: {old[1] if old else _PLACE.sub('', rest, count=1)}"
     left = _without_before(line)
-    named = _NAMED.search(left[:200])
+    named = _NAMED.search(left[:_SEARCHED])
     return left[named.start() :] if named else left
 
 

@@ -150,8 +150,7 @@ _BEGINNINGS: Final[dict[tuple[str, bytes], re.Pattern[bytes]]] = {
 def pieces(text: bytes, literals: str, start: int = 0) -> Iterator[tuple[Stretch, int, int]]:
     """Take a program text apart; the pieces follow each other and are none of them empty.
 
-    Yields:
-        What a piece is, where it begins and where it ends.
+    Yield what a piece is, where it begins and where it ends.
     """
     known, signs = _LITERALS[literals], _signs(literals)
     here = at = start

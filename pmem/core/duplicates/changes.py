@@ -20,7 +20,6 @@ _NEAREST: Final = 8
 """Items behind a verb among which the word before the new value is looked for."""
 _LONGEST: Final = 64
 """Items of a claim in whose places a denied value is tried."""
-_VERBS: Final = (WordClass.CONTENT, WordClass.SOFT)
 _INSTEAD: Final = Meaning(WordClass.SIGN, "instead")
 _FROM: Final = Meaning(WordClass.PREPOSITION, "from")
 _BE: Final = Meaning(WordClass.BE, "")
@@ -146,9 +145,9 @@ def _name_at(items: Sequence[Meaning], begin: int) -> Sequence[Meaning]:
 def _changed(items: Sequence[Meaning]) -> Iterator[ToldChange]:
     """What "X was raised from Y to Z", "we raised X to Z" and "we replaced Y with Z" tell."""
     for place in range(1, len(items)):
-        kind, verb = items[place]
+        verb = items[place].value
         links = tables.CHANGED.get(verb, ())
-        if kind not in _VERBS or not links or not _has_happened(items[place - 1]):
+        if not links or not _has_happened(items[place - 1]):
             continue
         following = items[place + 1 :]
         link = next((p for p, i in enumerate(following[:_NEAREST]) if i.value in links), None)
@@ -170,7 +169,7 @@ def _changed(items: Sequence[Meaning]) -> Iterator[ToldChange]:
 
 
 def _is_past(item: Meaning) -> bool:
-    return item.kind is WordClass.SIGN and (item.value == "was" or item.value.startswith("past "))
+    return item.value == "was" or item.value.startswith("past ")
 
 
 def _has_happened(item: Meaning) -> bool:

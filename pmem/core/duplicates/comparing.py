@@ -59,13 +59,7 @@ class Relation(StrEnum):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """How two memories relate.
-
-    Attributes:
-        relation: What one is to the other.
-        score: How close they are, from 0 to 1.
-        reason: A short phrase for a person.
-    """
+    """How two memories relate, how close they are (0 to 1), and why, in a short phrase."""
 
     relation: Relation
     score: float
@@ -141,11 +135,7 @@ def has_all_of(whole: Claim, part: Claim) -> bool:
 
 
 def closeness(one: Claim, other: Claim) -> float:
-    """Return the common words as a share of all words (Dice's coefficient).
-
-    Returns:
-        From 0 to `NEAREST`.
-    """
+    """Return the common words as a share of all (Dice's coefficient), from 0 to `NEAREST`."""
     shared = len(one.base & other.base)
     return round(NEAREST * 2 * shared / (len(one.base) + len(other.base)), 4) if shared else 0.0
 
@@ -237,8 +227,7 @@ def _asks(one: Claim, other: Claim) -> bool:
     done = next((item for item in other.items[begin:] if item.kind in _DONE), None)
     heads = [item for item in one.items if item.kind in (*_DONE, *_HEADS)]
     firsts = [item for last, item in pairwise([_BREAK, *heads]) if last.kind is WordClass.BREAK]
-    slight = all(item.kind is not WordClass.BE for item in one.items)
-    return done in firsts or (slight and any(item.kind in _SLIGHT_VERBS for item in firsts))
+    return done in firsts or any(item.kind in _SLIGHT_VERBS for item in firsts)
 
 
 def _opposed(one: Claim, other: Claim) -> str:

@@ -43,13 +43,7 @@ Key = tuple[int, int]
 
 
 class Pair(NamedTuple):
-    """Two claims that have something to do with each other.
-
-    Attributes:
-        first: The place of the one in the sequence that was given.
-        second: The place of the other, behind the first.
-        verdict: How they relate.
-    """
+    """Two claims by their places in a sequence, the first one first, and how they relate."""
 
     first: int
     second: int
@@ -65,15 +59,12 @@ def pairs(
 ) -> list[Pair]:
     """Return the claims that relate, in the order of their places.
 
-    Duplicates, updates and contradictions come all, but for the caps above. Neighbours are taken
-    the closest first, as long as neither of the two has `most_links` of them.
+    Duplicates, updates and contradictions come all, but for the caps above. Neighbours have a
+    score of `link_min` at least; the closest are taken first, as long as neither of the two has
+    `most_links` of them. Claims of different `groups` are not compared.
 
-    Claims of different `groups` are not compared. Neighbours have a score of `link_min` at least,
-    and each claim has `most_links` of them at most.
-
-    Returns:
-        Each pair once. Another order of the claims gives the same pairs, except which of several
-        copies of one text stands for them.
+    Another order of the claims gives the same pairs, except which of several copies of one text
+    stands for them.
     """
     found: dict[Key, Verdict] = {}
     for places in _grouped(range(len(groups)), lambda place: groups[place]):

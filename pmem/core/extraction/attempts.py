@@ -99,42 +99,28 @@ def failed_attempts(text: str) -> Iterator[FailedAttempt]:
     for place, sentence in enumerate(said):
         if len(sentence) > _LONGEST or sentence.endswith("?"):
             continue
-        told = sentence.rstrip(".!")
-        yield from _told_at_once(told)
-        yield from _told_by_remedy(told, said[place + 1 : place + 1 + _REMEDY])
-        yield from _told_by_another(told, said[place + 1 : place + 2])
+        following = said[place + 1 : place + 1 + _REMEDY]
+        for tried, because in _tell_failures(sentence.rstrip(".!"), following):
+            what = tried.strip(" ,")
+            if len(what.split()) >= _LEAST and not _VAGUE.fullmatch(what):
+                yield FailedAttempt(what, because.strip(" ,"))
 
 
-def _told_at_once(said: str) -> Iterator[FailedAttempt]:
-    """Yield what a sentence alone says."""
-    found = next(filter(None, (form.search(said) for form in _FORMS)), None)
-    if found is not None and not _SUPPOSED.search(said[: found.end("tried")]):
-        yield from _named(found["tried"], found["because"])
-
-
-def _told_by_remedy(said: str, following: list[str]) -> Iterator[FailedAttempt]:
-    """Yield the cause of a failure, where what to do instead is said after it."""
+def _tell_failures(said: str, following: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield what a sentence says was tried and why it failed, alone or with those behind it."""
+    form = next(filter(None, (form.search(said) for form in _FORMS)), None)
+    if form is not None and not _SUPPOSED.search(said[: form.end("tried")]):
+        yield form["tried"], form["because"]
     cause = _CAUSE.match(said)
     remedies = (_INSTEAD.search(one.rstrip(".!")) for one in following)
     remedy = next(filter(None, remedies), None) if cause else None
     if cause is not None and remedy is not None:
         code = _CODE.search(cause["because"])
         tried = remedy["tried"] or (f"use {code.group()}" if code else "")
-        yield from _named(tried, f"{cause['because']}; use {remedy['worked']} instead")
-
-
-def _told_by_another(said: str, following: list[str]) -> Iterator[FailedAttempt]:
-    """Yield a failure after which its teller tries something else."""
-    found = _TROUBLE.match(said) if any(map(_ANOTHER.match, following)) else None
-    if found is not None and not _SUPPOSED.search(said):
-        yield from _named(found["tried"], f"it {found['because']}")
-
-
-def _named(tried: str, because: str) -> Iterator[FailedAttempt]:
-    """Yield an attempt, if it says what was tried."""
-    tried = tried.strip(" ,")
-    if len(tried.split()) >= _LEAST and not _VAGUE.fullmatch(tried):
-        yield FailedAttempt(tried, because.strip(" ,"))
+        yield tried, f"{cause['because']}; use {remedy['worked']} instead"
+    trouble = _TROUBLE.match(said) if any(map(_ANOTHER.match, following[:1])) else None
+    if trouble is not None and not _SUPPOSED.search(said):
+        yield trouble["tried"], f"it {trouble['because']}"
 
 
 _READ: Final = 2000  # characters from which its lines are taken

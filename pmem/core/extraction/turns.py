@@ -94,13 +94,9 @@ class Sign(NamedTuple):
 
 
 class MessageReading(NamedTuple):
-    """What stands in the beginning of a message.
+    """What stands in the beginning of a message; of each sentence the weightiest sign.
 
-    Attributes:
-        sentences: Its first sentences.
-        signs: What its sentences tell of, of each the weightiest.
-        trouble: The first sentence or line in which it reports a problem, or nothing.
-        terms: Its index terms.
+    `trouble` is the first sentence or line in which it reports a problem, or nothing.
     """
 
     sentences: tuple[ParsedSentence, ...]
@@ -227,15 +223,9 @@ _SENT: Final = frozenset("committed merged pushed released deployed published".s
 
 
 class Turn(NamedTuple):
-    """What a message makes of a dialogue.
+    """What a message makes of a dialogue: `told` are the words that tell of it.
 
-    Attributes:
-        type: What kind of key moment it is.
-        title: What it was about.
-        summary: One or two sentences of the messages.
-        told: The words that tell of it.
-        first: The place of the message at which it began: the report, or the request.
-        source: What was reported or asked for there, or nothing.
+    It began at the message at `first`, where `source` was reported or asked for, or nothing.
     """
 
     type: EpisodeType

@@ -171,8 +171,7 @@ def merge_duplicates(
 ) -> tuple[set[str], int]:
     """Merge the memories that say the same, each into the first by rank that it equals.
 
-    Returns:
-        The ids of what was merged, and how many more wait for the next run.
+    Return the ids of what was merged, and how many more wait for the next run.
     """
     merged: set[str] = set()
     waiting = 0
@@ -201,8 +200,7 @@ def link_similar(
 ) -> int:
     """Link the memories that belong together: newer ones to the older ones that they are like.
 
-    Returns:
-        How many links are left for the next run.
+    Return how many links are left for the next run.
     """
     waiting = 0
     for pair in related:
@@ -415,8 +413,8 @@ def _unsettled(draft: Draft) -> Iterator[Insight]:
             yield Insight(
                 "unsettled",
                 topic[:_NAME_CHARACTERS],
-                f"{_quoted(about[topic][-1].subject or '')} changed {len(changes[topic])} times"
-                f" since {min(changes[topic]):%Y-%m-%d}; check which value holds.",
+                f"{_quote_title(about[topic][-1].subject or '')} changed {len(changes[topic])}"
+                f" times since {min(changes[topic]):%Y-%m-%d}; check which value holds.",
                 tuple(about[topic]),
             )
 
@@ -438,13 +436,13 @@ def _recurring(draft: Draft) -> Iterator[Insight]:
             yield Insight(
                 "recurring",
                 topic[:_NAME_CHARACTERS],
-                f'Problems such as "{_quoted(last.title)}" came up {len(alike)} times'
+                f'Problems such as "{_quote_title(last.title)}" came up {len(alike)} times'
                 f" since {first.created_at:%Y-%m-%d}.",
                 tuple(alike),
             )
 
 
-def _quoted(text: str) -> str:
+def _quote_title(text: str) -> str:
     """Return a name or a title on one line, so short that the sentence around it has room."""
     return shortened(" ".join(text.split()), _QUOTED_CHARACTERS)
 

@@ -27,13 +27,7 @@ def is_near(link: Relationship) -> bool:
 
 
 class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
-    """A link that was made, and where it leads.
-
-    Attributes:
-        link: The link.
-        content: What the memory at its end says.
-        reason: Why they belong together, a short phrase.
-    """
+    """A link that was made, what the memory at its end says, and why they belong together."""
 
     link: Relationship
     content: str

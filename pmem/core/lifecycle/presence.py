@@ -55,14 +55,10 @@ def with_recalls(record: Recalled, recalls: Access) -> Recalled:
 
 
 class FadingRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What fades.
+    """Days without use that halve what fades, by a memory's type, and those of episodes.
 
-    Attributes:
-        half_lives: Days without use that halve what fades, by a memory's type; a type that is not
-            named never fades.
-        episodes: The same for episodes.
-        keeps_apps: Whether what apps remember never fades.
-        least: How many active memories stay whatever fades.
+    A type that is not named never fades; with `keeps_apps`, nor does what apps remember. `least`
+    active memories stay whatever fades.
     """
 
     half_lives: Mapping[MemoryType, float]
@@ -71,31 +67,20 @@ class FadingRules(msgspec.Struct, frozen=True, kw_only=True):
     least: int
 
 
-def fading_by_type(facts: float, entities: float, insights: float, least: int) -> FadingRules:
-    """Return the rules by which only what is bound to its time fades.
-
-    The first three are days without use that halve one; episodes fade as facts do. `least` active
-    memories stay whatever fades.
-    """
-    half_lives = {
-        MemoryType.FACT: facts,
-        MemoryType.ENTITY: entities,
-        MemoryType.INSIGHT: insights,
-    }
-    return FadingRules(half_lives=half_lives, episodes=facts, keeps_apps=True, least=least)
-
-
-def fading_of_s2(half_life_days: float) -> FadingRules:
-    """Return the rules of S2, by which everything that is not pinned fades alike."""
-    half_lives = dict.fromkeys(MemoryType, half_life_days)
-    return FadingRules(half_lives=half_lives, episodes=half_life_days, keeps_apps=False, least=0)
-
-
 def fading_rules(settings: Settings) -> FadingRules:
-    """Return what fades, as the settings say."""
+    """Return what fades, as the settings say: what is bound to its time, or as in S2 all alike."""
     if settings.decay == "s2":
-        return fading_of_s2(HALF_LIFE_DAYS)
-    return fading_by_type(**msgspec.structs.asdict(settings.fading))
+        alike = dict.fromkeys(MemoryType, float(HALF_LIFE_DAYS))
+        return FadingRules(half_lives=alike, episodes=HALF_LIFE_DAYS, keeps_apps=False, least=0)
+    given = settings.fading
+    half_lives = {
+        MemoryType.FACT: given.facts,
+        MemoryType.ENTITY: given.entities,
+        MemoryType.INSIGHT: given.insights,
+    }
+    return FadingRules(
+        half_lives=half_lives, episodes=given.facts, keeps_apps=True, least=given.least
+    )
 
 
 def half_life_of(memory: Memory, rules: FadingRules) -> float | None:

@@ -44,9 +44,6 @@ def tasks(messages: Sequence[Message]) -> list[Task]:
     completion was stated, a weaker sign or a pause of more than six hours is enough. It is
     finished when its completion was stated and no error or correction by the user followed.
     The last task is finished only if the user has asked for nothing since.
-
-    Returns:
-        Tasks without gaps from the first message to the last; none for no messages.
     """
     done: list[Task] = []
     at = _Progress(0)
@@ -69,11 +66,8 @@ def units(messages: Sequence[Message]) -> list[tuple[int, ...]]:
     the next message that corrects or fixes it. Groups that share a message are united. A turn
     of more than 20 messages is cut where an assistant's message begins and no call is open,
     and a correction is not linked where the unit would become larger than that: otherwise one
-    endless turn could never be pruned.
-
-    Returns:
-        Indices of every message, each in one unit; a system message stands alone. Units are
-        in the order of their first messages; their indices ascend, perhaps with gaps.
+    endless turn could never be pruned. A system message stands alone. Units are in the order of
+    their first messages.
     """
     calls = list(call_links(messages))
     links = [*calls, *_turn_links(messages, calls)]

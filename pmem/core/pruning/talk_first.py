@@ -35,10 +35,7 @@ the last command could leave no room for the request that it serves."""
 class MessageGroup(NamedTuple):
     """Messages that stay or go together: a call with its results, an answer with its question.
 
-    Attributes:
-        places: Their indices, ascending.
-        worth: The class of the one that is worth most; the lowest goes first.
-        finished: Whether their task is finished.
+    `worth` is the class of the one that is worth most, and `finished` whether their task is.
     """
 
     places: tuple[int, ...]

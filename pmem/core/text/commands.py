@@ -51,13 +51,10 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class ToolOutcome(NamedTuple):
-    """How a tool's call ended.
+    """How a tool's call ended, as the result says it.
 
-    Attributes:
-        failed: Whether the result says that it went wrong.
-        exit_code: The code that a command ended with, where the result names it.
-        errors: The lines that tell what went wrong, of a call that failed.
-        files: The files that it changed, as the result names them.
+    `errors` are the lines that tell what went wrong, of a call that failed, `files` those that it
+    changed.
     """
 
     failed: bool

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from pmem.core.lifecycle import consolidation
 from pmem.core.lifecycle.plan import Draft, UpkeepPlan
-from pmem.core.lifecycle.presence import fading_by_type, fading_of_s2
+from pmem.core.lifecycle.presence import fading_rules
+from pmem.values.config import Settings
 from pmem.values.records import (
     Access,
     Episode,
@@ -22,8 +23,8 @@ from pmem.values.records import (
 from tests.conftest import NOW
 
 DAY: Final = timedelta(days=1)
-S2: Final = fading_of_s2(30)
-BY_TYPE: Final = fading_by_type(facts=180, entities=365, insights=90, least=200)
+S2: Final = fading_rules(Settings(decay="s2"))
+BY_TYPE: Final = fading_rules(Settings())
 RULES: Final = consolidation.ConsolidationRules(
     fading=S2,
     consolidation_threshold_days=30,

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.lifecycle.plan import Action
-from pmem.core.lifecycle.presence import fading_of_s2, fading_rules, half_life_of
-from pmem.values.config import Settings
+from pmem.core.lifecycle.presence import half_life_of
 from pmem.values.records import EventKind, Memory, MemoryType, Scope, State
 from tests.conftest import NOW
 from tests.core.lifecycle.makers import BY_TYPE, DAY, S2, after, memory, planned
@@ -26,11 +25,6 @@ def test_the_pinned_never_fades_and_what_an_app_remembers_only_in_the_manner_of_
     assert (half_life_of(of_app, BY_TYPE), half_life_of(of_app, S2)) == (None, 30)
     for rules in (BY_TYPE, S2):
         assert half_life_of(memory(pinned=True), rules) is None
-
-
-def test_the_settings_choose_the_manner() -> None:
-    assert fading_rules(Settings()) == BY_TYPE
-    assert fading_rules(Settings(decay="s2")) == fading_of_s2(30)
 
 
 @given(st.lists(st.integers(31, 900), max_size=9), st.integers(0, 12))
