@@ -76,15 +76,10 @@ class QueryTerm(NamedTuple):
 class QuestionPlan(NamedTuple):
     """A question, ready to be ranked.
 
-    Attributes:
-        terms: what to look for in every document, words of the question first.
-        names: the terms that name a speaker; looked for only in documents nobody said.
-        speakers: whom the question names.
-        phrases: quoted phrases as terms.
-        wanted: bits of `signals` that an answer probably shows.
-        several: whether the answer is likely spread over several sessions.
-        keys: identifiers, quantities and single quoted words; of a short question every word.
-        is_english: whether it surely is English, whose forms and stop words are known.
+    `terms` are looked for in every document, words of the question first; `names`, which mean
+    `speakers`, only in what nobody said. `wanted` are bits of `signals` that an answer probably
+    shows, and `several` tells whether it is likely spread over sessions. `keys` are identifiers,
+    quantities and single quoted words; of a short question every word.
     """
 
     terms: tuple[QueryTerm, ...]
