@@ -263,15 +263,11 @@ def left_before(workspace: Workspace, wanted: AddRequest) -> Memory | None:
     if wanted.source.conversation is None:
         return None
     for memory in members(workspace, wanted.app or ""):
-        if memory.source == wanted.source and _is_as_made(memory):
+        rewritten = (event.source for event in memory.history if "content" in event.before)
+        merged = any("merged" in event.detail for event in memory.history)
+        if memory.source == wanted.source and not merged and all(by == KIND for by in rewritten):
             return memory
     return None
-
-
-def _is_as_made(memory: Memory) -> bool:
-    rewritten = (event for event in memory.history if "content" in event.before)
-    merged = any("merged" in event.detail for event in memory.history)
-    return not merged and all(event.source == KIND for event in rewritten)
 
 
 def _renewed(

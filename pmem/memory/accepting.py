@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import msgspec
 
 from pmem.core.citations import CitationState, Content, Lines, constant_of, values_of
-from pmem.core.code.definitions import Symbol
 from pmem.core.journal import one_line
 from pmem.core.lines import split_lines
 from pmem.core.retention import changed
@@ -114,7 +113,12 @@ def _place_now(workspace: Workspace, memory: Memory, cited: Citation, item: Brok
         raise _unknown(memory, cited, f"its file {error.reason}") from None
     constant = constant_of(cited)
     if constant is not None:
-        return f"{cited.file}::{_constant_now(memory, cited, Content(data), constant[0])}"
+        name = (cited.symbol or "").partition("=")[0]
+        found = values_of(cited, Content(data), constant[0])
+        values = {one.value.decode("utf-8", "replace") for one in found}
+        if len(values) != 1:
+            raise _unknown(memory, cited, f"{name} has {len(values)} values")
+        return f"{cited.file}::{name}={values.pop()}"
     if cited.symbol is not None or cited.lines is None:
         return cited.place
     lines: Lines | None = cited.lines
@@ -124,15 +128,6 @@ def _place_now(workspace: Workspace, memory: Memory, cited: Citation, item: Brok
     if lines is None or not Content(data).has(lines):
         raise _unknown(memory, cited, "nothing stands in its place")
     return msgspec.structs.replace(cited, lines=lines).place
-
-
-def _constant_now(memory: Memory, cited: Citation, here: Content, symbol: Symbol) -> str:
-    """Return the name and the value of a constant as its file has it now."""
-    name = (cited.symbol or "").partition("=")[0]
-    values = {one.value.decode("utf-8", "replace") for one in values_of(cited, here, symbol)}
-    if len(values) != 1:
-        raise _unknown(memory, cited, f"{name} has {len(values)} values")
-    return f"{name}={values.pop()}"
 
 
 def _unknown(memory: Memory, cited: Citation, why: str) -> InvalidValue:

@@ -261,7 +261,12 @@ def _brought_back(
     fields["tokens"] = workspace.count(_text(then))
     event = msgspec.structs.replace(event, event=kind)
     new = changed(record, event, **fields)
-    follows = _what_follows(then, new)
+    follows: dict[str, Any] = {}  # so that trust and open contradictions are as they were then
+    trust, was = trust_of(then), open_conflicts(plain(then.history))
+    if trust is not None and trust is not trust_of(new):
+        follows[INHERITED] = trust
+    if was != open_conflicts(plain(new.history)):
+        follows[REOPENED] = was
     if not follows:
         return new
     event = msgspec.structs.replace(event, detail={**event.detail, **follows})
@@ -282,17 +287,6 @@ def _check_branches(record: Returnable, new: Returnable, last: int, name: str) -
             f"another branch changed {short(record.id)} as well as {name}: {', '.join(both)}",
             f"`pmem log {short(record.id)}` shows both",
         )
-
-
-def _what_follows(then: Returnable, new: Returnable) -> dict[str, Any]:
-    """Return what an event must say so that trust and open contradictions are as they were then."""
-    detail: dict[str, Any] = {}
-    trust, was = trust_of(then), open_conflicts(plain(then.history))
-    if trust is not None and trust is not trust_of(new):
-        detail[INHERITED] = trust
-    if was != open_conflicts(plain(new.history)):
-        detail[REOPENED] = was
-    return detail
 
 
 def _differing(one: Returnable, other: Returnable) -> list[str]:

@@ -150,12 +150,7 @@ class Configuration:
         """The setting `record_access`, without the cost of reading others; false if it is wrong."""
         if "settings" in self.__dict__:
             return self.settings.record_access
-        if not (
-            "record_access" in self.overrides
-            or "PMEM_RECORD_ACCESS" in self._environment
-            or _may_name("record_access", os.path.join(self._root, CONFIG_FILE), is_own=True)
-            or _may_name("record_access", user_config(self._environment))
-        ):
+        if not self._may_be_set("record_access", os.path.join(self._root, CONFIG_FILE)):
             return Settings().record_access
         try:
             return bool(self.setting("record_access").value)
@@ -169,16 +164,21 @@ class Configuration:
         None where the records are files: there is no address, or this project has no key. Only
         whoever has an address pays for this look.
         """
-        if not (
-            self.overrides.get("database")
-            or "PMEM_DATABASE" in self._environment
-            or _may_name("database", user_config(self._environment))
-        ):
+        if not self._may_be_set("database"):
             return None
         layers = self._layers()
         address = str(resolve_one("database", layers).value)
         key = str(resolve_one("database_project", layers).value)
         return (address, key) if address and key else None
+
+    def _may_be_set(self, name: str, *own: str) -> bool:
+        """Tell whether a setting may have a value, without understanding any file."""
+        return (
+            self.overrides.get(name) is not None
+            or f"PMEM_{name.upper()}" in self._environment
+            or any(_may_name(name, path, is_own=True) for path in own)
+            or _may_name(name, user_config(self._environment))
+        )
 
     def _layers(self) -> list[Layer]:
         from_flags = {key: value for key, value in self.overrides.items() if value is not None}

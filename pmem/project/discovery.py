@@ -162,21 +162,19 @@ def check_borders(
     caller gives it.
     """
     path = os.path.normpath(root)
-    against = _leads_away(path) or (_belongs_to_others(path, environment) if found_above else "")
+    against = ""
+    if os.path.islink(path):
+        against = f"{path} is a link to {os.readlink(path)}, and not followed as a memory folder"
+    elif top := way_out(path):
+        against = f"{path} leads out of its work tree {top}, to {os.path.realpath(path)}"
+    elif found_above:
+        against = _belongs_to_others(path, environment)
     if against and not _is_allowed(path, environment, allowed):
         raise Refused(
             against,
             f"if you trust it, name it in {_SETTING} of your own config.toml"
             f" or in {_VARIABLE}: {path}",
         )
-
-
-def _leads_away(path: str) -> str:
-    """Say where a folder leads to, if that is away from where it stands."""
-    if os.path.islink(path):
-        return f"{path} is a link to {os.readlink(path)}, and not followed as a memory folder"
-    top = way_out(path)
-    return f"{path} leads out of its work tree {top}, to {os.path.realpath(path)}" if top else ""
 
 
 def _belongs_to_others(path: str, environment: Mapping[str, str]) -> str:

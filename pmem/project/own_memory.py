@@ -118,7 +118,14 @@ def own_beside(workspace: Workspace) -> Workspace | None:
     and where it is this very memory that is asked. Nothing may narrow what is seen of the project.
     """
     folder = own_folder(workspace.environment)
-    if not os.path.isdir(folder) or not _is_for_caller(workspace) or is_own(workspace):
+    if not os.path.isdir(folder):
+        return None
+    rules, caller = workspace.settings.mine, workspace.caller
+    if not rules.contexts or caller.app is not None or is_ci(workspace.environment):
+        return None
+    if workspace.reach is not None and caller.agent not in rules.agents:
+        return None
+    if is_own(workspace):
         return None
     own = _opened(workspace, folder)
     if workspace.moment is None:
@@ -158,14 +165,6 @@ def _opened(workspace: Workspace, folder: str) -> Workspace:
         caller=workspace.caller,
         shared=workspace.shared.beside(),
     )
-
-
-def _is_for_caller(workspace: Workspace) -> bool:
-    """Tell whether whoever asks may be shown what is its owner's."""
-    rules, caller = workspace.settings.mine, workspace.caller
-    if not rules.contexts or caller.app is not None or is_ci(workspace.environment):
-        return False
-    return workspace.reach is None or caller.agent in rules.agents
 
 
 def is_ci(environment: Mapping[str, str]) -> bool:

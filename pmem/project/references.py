@@ -216,22 +216,17 @@ def cut(record: Record, is_gone: Callable[[RecordType, str], bool], event: Event
         targets = {link.target for link in record.relationships}
         lost = {target for target in targets if is_gone(Memory, target)}
         return unlinked(record, lost, None, event.actor, event.at) if lost else record
-    left = {
-        pointer.field: _without_gone(getattr(record, pointer.field), pointer.target, is_gone)
-        for pointer in POINTERS
-        if pointer.owner is type(record) and not pointer.is_part
-    }
-    fresh = {name: value for name, value in left.items() if value != getattr(record, name)}
+    fresh: dict[str, Any] = {}
+    for pointer in POINTERS:
+        value = getattr(record, pointer.field) if pointer.owner is type(record) else None
+        if value is None or pointer.is_part:
+            continue
+        ids = value if isinstance(value, tuple) else (value,)
+        left = tuple(one for one in ids if not is_gone(pointer.target, one))
+        if left != ids:
+            fresh[pointer.field] = left if value is ids else None
     if not fresh:
         return record
     if isinstance(record, Episode | Conversation):
         return changed(record, event, **fresh)
     return msgspec.structs.replace(record, **fresh)
-
-
-def _without_gone(
-    value: Any, target: RecordType, is_gone: Callable[[RecordType, str], bool]
-) -> Any:
-    if isinstance(value, tuple):
-        return tuple(item for item in value if not is_gone(target, item))
-    return None if value is not None and is_gone(target, value) else value

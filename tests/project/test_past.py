@@ -16,18 +16,10 @@ from pmem.core.retention import valid_at
 from pmem.errors import Ambiguous, NotFound, PmemError
 from pmem.search.hits import SearchKind
 from pmem.storage.backend import Change
-from pmem.values.records import (
-    STORES,
-    Conversation,
-    Episode,
-    Memory,
-    MemoryType,
-    Record,
-    RecordType,
-    State,
-)
+from pmem.values.records import STORES, Conversation, Episode, Memory, Record, RecordType, State
 from tests.conftest import NOW
 from tests.effort import examples
+from tests.memory.test_undo import STEPS
 from tests.storage.in_memory import InMemory
 
 SMALL: Final[dict[str, Any]] = {
@@ -36,127 +28,41 @@ SMALL: Final[dict[str, Any]] = {
     "max_chunks": 50,
     "max_episodic_memories": 2,
 }
-TEXTS = [
-    "The oven is too hot.",
-    "We decided to bake rye bread because it keeps.",
-    "We prefer small loaves.",
-    "Fixed: the oven had a broken door.",
-    "Which flour do the rolls need?",
-    "The flour must not be stored near the oven.",
-]
 State_ = dict[RecordType, dict[str, Record]]
 
 
 class Step(NamedTuple):
-    """Something that is done, on what, with which values, and how long after the last."""
+    """Something that is done, with a number that says on what, and how long after the last."""
 
     name: str
-    pick: int
-    values: dict[str, Any]
+    number: int
     wait: int
 
 
-def _pick(project: Project, step: Step, type_: RecordType) -> str:
-    """Return the id of some record."""
-    found = [id_ for part in project.workspace.stores if part.type is type_ for id_ in part.ids()]
-    if not found:
-        raise NotFound("nothing to pick from")
-    return found[step.pick % len(found)]
-
-
-def _memory(project: Project, step: Step) -> str:
-    return _pick(project, step, Memory)
-
-
-def _removable(project: Project, step: Step) -> str:
-    return _pick(project, step, Memory if step.pick % 3 else Episode)
-
-
-def _edit(project: Project, step: Step) -> object:
-    return project.edit(_memory(project, step), **step.values)
-
-
-def _link(project: Project, step: Step) -> object:
-    ends = _memory(project, step), _memory(project, step._replace(pick=step.pick // 3))
-    return project.link(*ends, strength=(step.pick % 4) / 4, type=["a", "b"][step.pick % 2])
-
-
-def _unlink(project: Project, step: Step) -> object:
-    start = project.show(_memory(project, step))
-    assert isinstance(start, Memory)
-    if not start.relationships:
-        return None
-    link = start.relationships[step.pick % len(start.relationships)]
-    return project.unlink(start.id, link.target, [None, link.type][step.pick % 2])
-
-
-def _fact(project: Project, step: Step) -> str:
-    found = project.facts().items
-    if not found:
-        raise NotFound("no fact")
-    return found[step.pick % len(found)].fact.id
-
-
-def _episode(project: Project, step: Step) -> object:
-    talk = [None, _pick(project, step, Conversation)][step.pick % 2] if step.pick else None
-    return project.add_episode(TEXTS[step.pick % len(TEXTS)], conversation=talk)
-
-
-def _say(project: Project, step: Step) -> object:
-    return project.add_message("user", TEXTS[step.pick % len(TEXTS)], speaker="Mira")
-
-
-DOING: dict[str, Callable[[Project, Step], object]] = {
-    "add": lambda project, step: project.add(
-        f"{TEXTS[step.pick % len(TEXTS)]} {step.pick}", force=True, **step.values
+DOING: Final[dict[str, Callable[[Project, list[str], int], Any]]] = {
+    **STEPS,
+    "start": lambda p, _, n: p.start_conversation(f"Talk {n}"),
+    "end": lambda p, _, n: p.end_conversation(["Bread", None][n % 2]),
+    "valid": lambda p, ids, n: p.edit(
+        ids[n % len(ids)],
+        valid_from=NOW + timedelta(seconds=n * 3 - 90),
+        valid_until=NOW + timedelta(seconds=n * 9),
     ),
-    "edit": _edit,
-    "pin": lambda project, step: project.pin(_removable(project, step), pinned=step.pick % 2 > 0),
-    "link": _link,
-    "unlink": _unlink,
-    "rm": lambda project, step: project.remove(_removable(project, step)),
-    "restore": lambda project, step: project.restore(_removable(project, step)),
-    "supersede": lambda project, step: project.supersede(_memory(project, step), **step.values),
-    "consolidate": lambda project, _: project.consolidate(),
-    "episode": _episode,
-    "start": lambda project, step: project.start_conversation(f"Talk {step.pick}"),
-    "say": _say,
-    "pause": lambda project, _: project.pause_conversation(),
-    "resume": lambda project, _: project.resume_conversation(),
-    "end": lambda project, step: project.end_conversation(["Bread", None][step.pick % 2]),
-    "clear": lambda project, _: project.clear_conversation(),
-    "promote": lambda project, step: project.promote_facts(_fact(project, step)),
-    "reject": lambda project, step: project.reject_facts(_fact(project, step)),
 }
-
 moments = st.integers(-90, 400).map(lambda seconds: NOW + timedelta(seconds=seconds))
-values = st.fixed_dictionaries(
-    {},
-    optional={
-        "type": st.sampled_from(MemoryType),
-        "subject": st.sampled_from(["oven", "flour"]),
-        "tags": st.sampled_from([("a",), ("a", "b")]),
-        "importance": st.sampled_from([0.1, 0.5, 0.9]),
-        "valid_from": moments,
-        "valid_until": moments,
-        "category": st.sampled_from(["knowledge", "project"]),
-    },
-)
-edits = st.builds(
-    lambda fields, content: {**fields, **content},
-    values,
-    st.fixed_dictionaries({}, optional={"content": st.sampled_from(TEXTS)}),
-)
-TALK: Final = [*["say"] * 9, "clear", "pause", "resume", "end", "promote", "reject", "episode"]
-CHANGE: Final = ["add", "add", "edit", "link", "link", "unlink", "pin", "rm", "restore", "episode"]
-KEEP: Final = [*CHANGE, "supersede", "consolidate"]
+TALK: Final = [
+    *["say"] * 7, *["state"] * 2, "clear", "pause", "resume", "end", "promote", "reject", "episode"
+]  # fmt: skip
+CHANGE: Final = [
+    *["add"] * 4, "decide", "edit", "tag", *["link"] * 3, "relink", "unlink", "pin", "rm", "restore"
+]  # fmt: skip
+KEEP: Final = [*CHANGE, "episode", "supersede", "consolidate", "valid", "valid"]
 
 
-@st.composite
-def steps(draw: st.DrawFn, among: list[str]) -> Step:
-    name = draw(st.sampled_from(among))
-    fields = {"add": values, "edit": edits, "supersede": edits}.get(name, st.just({}))
-    return Step(name, draw(st.integers(0, 50)), draw(fields), draw(st.sampled_from([0, 1, 1, 40])))
+def steps(among: list[str]) -> st.SearchStrategy[list[Step]]:
+    waits = st.sampled_from([0, 1, 1, 40])
+    one = st.builds(Step, st.sampled_from(among), st.integers(0, 50), waits)
+    return st.lists(one, min_size=5, max_size=25)
 
 
 class Timeline:
@@ -173,7 +79,8 @@ class Timeline:
     def do(self, step: Step) -> None:
         self.now += timedelta(seconds=step.wait)
         with suppress(PmemError):
-            DOING[step.name](self.project(), step)
+            ids = [*self.backend.ids(Memory), *self.backend.ids(Episode)] or ["none"]
+            DOING[step.name](self.project(), ids, step.number)
         self.states.append((self.now, held(self.backend)))
 
     def at(self, moment: datetime) -> InMemory:
@@ -193,16 +100,14 @@ def loaded(state: State_) -> InMemory:
     return backend
 
 
-walks = st.sampled_from([TALK, KEEP, [*DOING]]).flatmap(
-    lambda among: st.lists(steps(among), min_size=5, max_size=25)
-)
+walks = st.sampled_from([TALK, KEEP, sorted({*TALK, *KEEP, "start"})]).flatmap(steps)
 
 
 @settings(max_examples=examples(50), phases=[Phase.reuse, Phase.generate])
 @given(walk=walks, data=st.data())
 def test_the_past_is_what_it_was(walk: list[Step], data: st.DataObject) -> None:
     timeline = Timeline()
-    timeline.do(Step("start", 0, {}, 0))
+    timeline.do(Step("start", 0, 0))
     for step in walk:
         timeline.do(step)
     last = (timeline.now - NOW) // timedelta(seconds=1)
@@ -221,7 +126,7 @@ def check(timeline: Timeline, moment: datetime, data: st.DataObject) -> None:
         assert list(mine.find()) == list(stored.find())
         assert [mine.get(id_) for id_ in mine.ids()] == list(stored.find())
     check_list(view, then, moment, data.draw(filters))
-    query = data.draw(st.sampled_from(["oven", "which flour for the bread", "rye door"]))
+    query = data.draw(st.sampled_from(["tool", "which text of the plan", "build spaces"]))
     assert view.search(query) == known.search(query)
     assert view.build_context(query) == known.build_context(query)
     assert view.build_context() == known.build_context()
@@ -239,7 +144,7 @@ def check(timeline: Timeline, moment: datetime, data: st.DataObject) -> None:
 filters = st.builds(
     Filter,
     types=st.sampled_from([(), ("fact", "decision")]),
-    tags=st.sampled_from([(), ("a",)]),
+    tags=st.sampled_from([(), ("t1",)]),
     importance_min=st.sampled_from([None, 0.5]),
     pinned=st.sampled_from([None, True, False]),
     states=st.sampled_from([(), (State.ACTIVE,), (State.SOFT_DELETED,)]),
@@ -262,7 +167,7 @@ def check_list(view: Project, then: InMemory, moment: datetime, wanted: Filter) 
 def test_to_show_a_record_as_it_was_only_that_record_is_read() -> None:
     timeline = Timeline()
     for number in range(20):
-        timeline.do(Step("add", number, {}, 1))
+        timeline.do(Step("add", number, 1))
     wanted = timeline.backend.ids(Memory)[7]
     with mock.patch.object(InMemory, "read", autospec=True, side_effect=InMemory.read) as read:
         shown = timeline.project().at(timeline.now).show(wanted)
@@ -273,7 +178,7 @@ def test_to_show_a_record_as_it_was_only_that_record_is_read() -> None:
 def test_what_is_purged_is_gone_at_every_time() -> None:
     timeline = Timeline()
     for name in ("start", "episode", *["say"] * 9, "add"):
-        timeline.do(Step(name, 1, {}, 1))
+        timeline.do(Step(name, 1, 1))
     before, project = timeline.now, timeline.project()
     (episode, *_), (talk,) = project.episodes().items, project.conversations()
     (memory, *_) = project.list().items
@@ -288,13 +193,13 @@ def test_what_is_purged_is_gone_at_every_time() -> None:
     project.purge(talk.id, force=True)
     gone = timeline.project().at(before)
     assert gone.conversations() == ()
-    assert gone.search("oven", kinds=(SearchKind.CHUNK, SearchKind.MESSAGE)).total == 0
+    assert gone.search("tool", kinds=(SearchKind.CHUNK, SearchKind.MESSAGE)).total == 0
 
 
 def test_an_ambiguous_reference_is_not_so_before_the_second_record() -> None:
     timeline = Timeline()
-    timeline.do(Step("add", 1, {}, 0))
-    timeline.do(Step("add", 2, {}, 1))
+    timeline.do(Step("add", 1, 0))
+    timeline.do(Step("add", 2, 1))
     start = timeline.backend.ids(Memory)[0][:4]
     with pytest.raises(Ambiguous):
         timeline.project().at(timeline.now).show(start)
