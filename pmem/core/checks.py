@@ -11,6 +11,7 @@ from pmem.values.rules import Categories
 from pmem.values.times import iso
 
 _JSON = (dict, list, tuple, str, int, float, bool)
+_SHORTER = "make it shorter"
 MOST_WORD_CHARACTERS = 200
 MOST_TOOL_LEVELS = 32
 """How deep a tool's call or result may be nested; a record holds twice as much."""
@@ -25,7 +26,7 @@ def text(value: str, what: str, most: int) -> str:
         raise InvalidValue(f"{what} must not be empty")
     if len(stripped) > most:
         raise InvalidValue(
-            f"{what} has {len(stripped)} characters, and the limit is {most}", "make it shorter"
+            f"{what} has {len(stripped)} characters, and the limit is {most}", _SHORTER
         )
     try:
         stripped.encode()

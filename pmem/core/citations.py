@@ -32,6 +32,8 @@ LEAST: Final = 4
 """With fewer it is never looked for in other files; in between it must be the only one."""
 
 _DIGITS: Final = 8
+_CHECKSUMS: Final = 0xFFFFFFFF
+_HASH_BYTES: Final = 12
 _TRIES: Final = 200
 """So many places are looked at where a text may begin, the nearest first: the objects in a long
 file of data all begin alike."""
@@ -92,7 +94,7 @@ class Content:
         start, end = (0, self.size) if lines is None else (lines[0] - 1, lines[1])
         cut = self._cut(start, end)
         checksums = [zlib.crc32(line) for line in cut] or [0]
-        together = sum(accumulate(checksums)) & 0xFFFFFFFF
+        together = sum(accumulate(checksums)) & _CHECKSUMS
         return f"{checksums[0]:0{_DIGITS}x}-{together:0{_DIGITS}x}-{_hash(cut)}"
 
     def has(self, lines: Lines) -> bool:
@@ -377,4 +379,4 @@ def _size(lines: Lines) -> int:
 
 
 def _hash(lines: Sequence[bytes]) -> str:
-    return blake2b(b"\n".join((*lines, b"")), digest_size=12).hexdigest()
+    return blake2b(b"\n".join((*lines, b"")), digest_size=_HASH_BYTES).hexdigest()

@@ -16,6 +16,8 @@ MOST: Final = 3
 """Bullets in a header."""
 CONTENT_CHARACTERS: Final = 100
 CATEGORY_CHARACTERS: Final = 40
+_READ_CHARACTERS: Final = 2000
+_FINGERPRINT_BYTES: Final = 8
 _UNTOLD: Final = (EventKind.LINK, EventKind.UNLINK)
 _CITED: Final = {"citations"}
 """An event that changed nothing else is no news: the memory says what it said."""
@@ -63,7 +65,7 @@ def fingerprint(memory_id: str, event: Event) -> int:
     from hashlib import blake2b  # a context without a thread needs none
 
     whole = memory_id.encode() + b"\0" + _EVENT.encode(event)
-    return int.from_bytes(blake2b(whole, digest_size=8).digest(), "big")
+    return int.from_bytes(blake2b(whole, digest_size=_FINGERPRINT_BYTES).digest(), "big")
 
 
 def fingerprints(memories: Iterable[Memory]) -> set[int]:
@@ -203,4 +205,4 @@ def _bullet(change: MemoryNews) -> str:
 
 def _one_line(text: str, most: int) -> str:
     """Fold a text into one short line, with everything hidden in it made visible."""
-    return shortened(one_visible_line(" ".join(text[:2000].split())), most)
+    return shortened(one_visible_line(" ".join(text[:_READ_CHARACTERS].split())), most)

@@ -18,8 +18,10 @@ DIGITS: Final = 16
 _BYTES: Final = DIGITS // 2
 _LONGEST_LINE: Final = 4000
 """Of a line so many characters are read, and of what is masked the first few hundred count."""
+_TELLING: Final = 400
 _LEAST_WORDS: Final = 2
 """With fewer words a line would be like too many others."""
+_LEAST_HEX: Final = 7
 
 _COLOURS: Final = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 _EXCEPTION: Final = re.compile(
@@ -60,6 +62,7 @@ _NAMED: Final = re.compile(r"(?<![\w.$])[A-Za-z_][\w.$]{0,200}(?:Error|Exception
 _PANICKED: Final = re.compile(r"thread '[^']{0,100}'(?: \(\d+\))? panicked at ")
 _OLD_PANICKED: Final = re.compile(r"'(.{1,400})', [^\s,']{1,300}:\d+:\d+\Z")
 _PLACE: Final = re.compile(r"[^\s:]{1,300}:\d+:\d+:\s*")
+_SEARCHED: Final = 200
 
 _QUOTED: Final = (
     r'"[^"]*"|`[^`\u2018\u2019]*[`\u2019]|\'[^\']*\'(?!\w)|\u2018[^\u2018\u2019]*\u2019'
@@ -106,7 +109,7 @@ def telling_line(text: str) -> str:
 def masked(line: str, *, keeps_quoted: bool = False) -> str:
     """Return a line without what differs from one time to the next."""
     pieces = _BARE_PIECES if keeps_quoted else _PIECES
-    return pieces.sub(_masked_piece, line[:_LONGEST_LINE]).strip()[:400]
+    return pieces.sub(_masked_piece, line[:_LONGEST_LINE]).strip()[:_TELLING]
 
 
 def _masked_piece(found: "re.Match[str]") -> str:
@@ -125,7 +128,7 @@ def _masked_run(found: "re.Match[str]") -> str:
     run = found[0]
     if run[0].isdigit():
         return "0"
-    is_hex = len(run) >= 7 and _HEX.issuperset(run) and not run.isalpha()
+    is_hex = len(run) >= _LEAST_HEX and _HEX.issuperset(run) and not run.isalpha()
     return "0" if is_hex else run
 
 
@@ -195,7 +198,7 @@ def essence(line: str) -> str:
         old = _OLD_PANICKED.match(rest)
         return f"panicked: {old[1] if old else _PLACE.sub('', rest, count=1)}"
     left = _without_before(line)
-    named = _NAMED.search(left[:200])
+    named = _NAMED.search(left[:_SEARCHED])
     return left[named.start() :] if named else left
 
 

@@ -10,6 +10,8 @@ import msgspec
 
 from pmem.errors import InvalidValue
 
+_TOO_DEEP: Final = "it is nested too deep"
+
 
 class InexactJson(ValueError):
     """Bytes that are no JSON; the message says why and where, such as `it is empty`."""
@@ -26,7 +28,7 @@ def read(data: bytes | str) -> Any:
     try:
         return msgspec.json.decode(raw)
     except RecursionError:
-        raise InexactJson("it is nested too deep") from None
+        raise InexactJson(_TOO_DEEP) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InexactJson(_why(raw, str(error))) from None
 

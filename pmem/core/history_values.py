@@ -12,6 +12,7 @@ _CODED: Final = ("state", "type", "trigger", "conflict", "settled")
 """Fields whose values are names that pmem gave; elsewhere an underscore is somebody's own."""
 _LONGEST: Final = 300
 """Characters of a value on a page."""
+_DAY: Final = len("2026-11-21")
 
 
 def say_value(name: str, value: Any, most: int) -> str:
@@ -64,7 +65,7 @@ def _said_of(value: dict[str, Any], most: int) -> str:
         return say_link(value)
     if value.keys() >= {"verdict", "at"}:
         text = f": {value['text']}" if value.get("text") else ""
-        return f"{value['verdict']} {str(value['at'])[:10]}{text}"
+        return f"{value['verdict']} {str(value['at'])[:_DAY]}{text}"
     if is_citation(value):
         return say_place(value)
     parts = (f"{key.replace('_', ' ')} {say_value(key, part, most)}" for key, part in value.items())

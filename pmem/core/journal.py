@@ -19,6 +19,7 @@ from pmem.values.ids import ids_in, is_id
 from pmem.values.records import KINDS, Conversation, Episode, Event, EventKind, Memory, State, plain
 
 TEXT_CHARACTERS: Final = 200
+_READ_CHARACTERS: Final = 2000
 _TITLES: Final[dict[type, tuple[str, ...]]] = {
     Memory: ("content",),
     Episode: ("title", "summary"),
@@ -185,7 +186,7 @@ def entry(step: JournalStep) -> JournalEntry:
 
 def one_line(text: str, most: int = TEXT_CHARACTERS) -> str:
     """Fold a text into one line of so many characters at the most, cut at a word's end."""
-    return shortened(" ".join(text[:2000].split()), most)
+    return shortened(" ".join(text[:_READ_CHARACTERS].split()), most)
 
 
 def _concerns(record: Historic, wanted: Wanted) -> bool:

@@ -15,6 +15,7 @@ from pmem.values.records import Memory, MemoryType
 
 RULES: Final = (MemoryType.DEAD_END, MemoryType.CONSTRAINT, MemoryType.PREFERENCE)
 """Types of memories that say what is to be done at their places, the most urgent first."""
+_MANUAL: Final = "manual"
 
 
 class ReviewKind(StrEnum):
@@ -151,7 +152,7 @@ def has_source(memory: Memory) -> bool:
     """Tell whether a memory says what it comes from or rests on; an app's comes from the app."""
     source = memory.source
     named = (source.conversation, source.message, source.file, source.commit, memory.scope.app)
-    return bool(source.kind != "manual" or any(named) or memory.citations or memory.evidence)
+    return bool(source.kind != _MANUAL or any(named) or memory.citations or memory.evidence)
 
 
 def clashes(memory: Memory, others: Iterable[Memory]) -> list[Memory]:

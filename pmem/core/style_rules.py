@@ -19,6 +19,7 @@ from pmem.core.text.words import spelled_out
 
 MOST_CHARACTERS: Final = 280
 MOST_SENTENCES: Final = 2
+_FEWEST_WORDS: Final = 3
 _MOST_READ: Final = 4000
 """Characters that are read for words; the rest is too long anyway."""
 
@@ -140,7 +141,12 @@ def _of_size(text: str) -> Iterator[Lint]:
 
 def _of_words(text: str, words: list[str], episodic: bool) -> Iterator[Rule]:
     lower = [word.lower() for word in words]
-    if len(words) < 3 or text[-1:] in ":,-" or lower[-1] in ("and", "or") or not _has_verb(lower):
+    if (
+        len(words) < _FEWEST_WORDS
+        or text[-1:] in ":,-"
+        or lower[-1] in ("and", "or")
+        or not _has_verb(lower)
+    ):
         yield "complete"
     if any(_is_speaker(word) for word in words):
         yield "third_person"

@@ -49,12 +49,14 @@ _COMMONPLACE: Final = 0.5
 
 _WRITING: Final = frozenset((EventKind.ADD, EventKind.UPDATE, EventKind.MERGE))
 _SAYS: Final = TOLD | {"type"}
+_GIT: Final = "git"
 _CONTRADICTED: Final = "conflict"
 """What the detail of git's merge has where two branches contradicted each other."""
 _IMPORT: Final = "import"
 _MANUAL: Final = "manual"
 _FILES: Final = frozenset(("notes", "adr"))
 """What follows a file of the project is as trusted as that."""
+_MARK: Final = "stops_edits"
 
 R = TypeVar("R", Memory, Episode)
 
@@ -175,7 +177,7 @@ def _after(trust: Trust, event: Event) -> Trust:
         return trust
     if AGREED in event.detail:
         return Trust.HIGH
-    contradicted = event.source == "git" and _CONTRADICTED in event.detail
+    contradicted = event.source == _GIT and _CONTRADICTED in event.detail
     if contradicted or event.source.startswith(_IMPORT):
         return Trust.LOW
     if event.agent or event.source:
@@ -208,5 +210,5 @@ def may_stop(memory: Memory) -> bool:
     """
     if not memory.stops_edits or not may_be_marked(memory) or trust_of(memory) is not Trust.HIGH:
         return False
-    marked = [event for event in memory.history if "stops_edits" in event.before]
+    marked = [event for event in memory.history if _MARK in event.before]
     return bool(marked) and not (marked[-1].agent or marked[-1].source)

@@ -16,12 +16,13 @@ _EMOJI: Final = (
     "\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f"
     "\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
+_KEYS: Final = "#*0-9"
 _JOINING: Final = "\u0600-\u109f\u1780-\u18af\ua840-\ua9df"
 """Letters and marks of the scripts from Arabic to Mongolian whose shapes joiners change."""
 
 _HIDDEN: Final = lazily(
     f"[{_UNSEEN}]"
-    f"|(?<![{_EMOJI}#*0-9])[\ufe0e\ufe0f]"
+    f"|(?<![{_EMOJI}{_KEYS}])[\ufe0e\ufe0f]"
     f"|(?<![{_JOINING}])\u200c"
     f"|\u200d(?!(?<=[{_EMOJI}\ufe0f]\u200d)[{_EMOJI}]|(?<=[{_JOINING}]\u200d))"
 )

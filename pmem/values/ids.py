@@ -12,6 +12,7 @@ from typing import Any
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 SHORT_LENGTH = 8
+_SPACE = len(ALPHABET) ** SHORT_LENGTH
 _PATTERN = re.compile(r"[0-9a-z]{1,11}-[0-9A-Za-z]{8}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -32,7 +33,7 @@ def make_id(moment: int, chance: int) -> str:
 
     `chance` has at least 42 bits; eight characters are made of them.
     """
-    return f"{_padded(moment)}-{_padded(chance % (len(ALPHABET) ** SHORT_LENGTH))}"
+    return f"{_padded(moment)}-{_padded(chance % _SPACE)}"
 
 
 def derived_id(at: datetime, *parts: str) -> str:

@@ -43,6 +43,8 @@ _LEAST: Final = 20
 _SHORTEST: Final = 6
 _FILLING: Final = "AAA"
 """What zeros are in armour: whole keys have many of them."""
+_LONGEST_NAME: Final = 60
+_LONGEST_LINE: Final = 1024
 _SYMBOLS: Final = frozenset("!@#$%^&*+=~?|")
 _PASSWORD: Final = "password"  # noqa: S105 - a kind of secret
 _ASSIGNED: Final = "assigned-secret"
@@ -73,8 +75,8 @@ def find_named(name: str, text: str, allowed: Collection[str] = ()) -> list[Secr
     The name is such as the key of a JSON object; it may be empty.
     """
     found = find(text, allowed)
-    line = text.partition("\n")[0][:1024]
-    if found or not name or len(name) > 60 or not _has_words(_lower(name)):
+    line = text.partition("\n")[0][:_LONGEST_LINE]
+    if found or not name or len(name) > _LONGEST_NAME or not _has_words(_lower(name)):
         return found
     before = len(f"{name}: ")
     named = find(f"{name}: {line}", allowed)

@@ -66,9 +66,13 @@ _MARK: Final = "://"
 _USER: Final = lazily(r"([^\s/?#@:\"'<>`(){}\[\]$]{0,128}+):([^\s/\"'<>`{}]{1,256})@(?=[\w\[.-])")
 _VARIABLE: Final = lazily(r"^\$[A-Za-z_]\w*$|\$[({]")
 _SCHEME: Final = lazily(r"[a-z][a-z0-9+.-]{1,20}$", re.IGNORECASE)
+_LONGEST_SCHEME: Final = 21
 _WEB: Final = ("http", "https", "git", "ftp", "ssh", "svn", "ws", "wss")
 _QUOTES: Final = "\"'"
 _UNFIT_STARTS: Final = ("$", "<", "{", "-", "%", "(", "[", "@")
+_LEAST: Final = 4
+_FEWEST_WORDS: Final = 2
+_ENDING: Final = ".,)"
 
 
 class CommandWord(NamedTuple):
@@ -120,7 +124,7 @@ def _find_passwords(program: str, words: list[CommandWord], after: str) -> Itera
         if options.only:  # a token after `login`
             is_one = words[-2].text == options.only and is_token(password.text)
         else:
-            is_one = len(words) > 2 and _is_given(password)
+            is_one = len(words) > _FEWEST_WORDS and _is_given(password)
             is_one = is_one and is_password(password.text)
         yield from (password,) if is_one else ()
 
@@ -145,9 +149,9 @@ def _of(options: Options, word: CommandWord, following: CommandWord) -> Iterator
 
 def _is_given(word: CommandWord) -> bool:
     """Tell whether a word can be a password where one is expected: plain words are prose."""
-    value = word.text.rstrip(".,)")
+    value = word.text.rstrip(_ENDING)
     return (
-        len(value) >= 4
+        len(value) >= _LEAST
         and not value.startswith(_UNFIT_STARTS)
         and not (value.isalpha() and (value.islower() or value.istitle()))
         and not value.isdigit()
@@ -162,7 +166,7 @@ def in_addresses(text: str) -> Iterator[Secret]:
     while place >= 0:
         start = place + len(_MARK)
         match = _USER.match(text, start)
-        scheme = _SCHEME.search(text[max(0, place - 21) : place])
+        scheme = _SCHEME.search(text[max(0, place - _LONGEST_SCHEME) : place])
         if match and scheme and _is_password(*match.groups()):
             web = scheme[0].lower().partition("+")[0] in _WEB
             yield Secret("url-password" if web else "connection-password", *match.span(2))

@@ -51,6 +51,8 @@ _NAMING: Final = frozenset(
     """.split()
 )
 """Parts of names of things: what has one is a name, and no phrase that somebody made up."""
+_MANY_SIGNS: Final = 4
+_MANY_PARTS: Final = 4
 _LEAST_WORD: Final = 3
 _NUMBER: Final = lazily(
     r"(?:[A-Za-z]{2,20}-?[0-9]+(?:\.[0-9]+)+)|[v~+-]?[0-9][0-9.,:_/TZ+-]*(?:-[a-z]{1,16}[0-9]{0,4}|[A-Za-z%]{1,3}){0,2}"
@@ -88,9 +90,17 @@ _COLOUR: Final = lazily(r":#[0-9a-fA-F]{3,8}(?![0-9A-Za-z])")
 _ASSIGNED: Final = lazily(r"(?:^|[&;?,{])[A-Za-z_][\w.-]*=")
 _FILE: Final = lazily(r"[\w-]+\.[a-z]{1,5}[0-9]?")
 _RUN: Final = lazily(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]")
+_FEWEST_RUNS: Final = 4
 _LONGEST_RUN: Final = 2.7
+_SHAKEN: Final = 2.2
+_LEAST_MIXED: Final = 8
+_FEWEST_CHARACTERS: Final = 5
+_LEAST_PASSWORD: Final = 6
 _LEAST_TOKEN: Final = 16
 _LEAST_STRONG: Final = 10
+_LEAST_CHANGES: Final = 3
+_LONGEST_PLAIN: Final = 32
+_LEAST_DIGITS: Final = 2
 _LEAST_SHUFFLED: Final = 20
 _LEAST_CASE: Final = 0.25
 """Share of letters of either case; a name of several words has fewer capitals."""
@@ -100,7 +110,7 @@ _LEAST_ENTROPY: Final = 2.9
 
 def is_example(value: str) -> bool:
     """Tell whether a value is one that documentation shows in a secret's place."""
-    few = min(5, len(value))
+    few = min(_FEWEST_CHARACTERS, len(value))
     return len(set(value)) < few or _EXAMPLE.search(value.lower()) is not None
 
 
@@ -111,7 +121,7 @@ def is_usual(value: str) -> bool:
         bare in _USUAL
         or is_example(value)
         or not value.strip("*.xX-_")
-        or (len(bare) <= 32 and re.fullmatch(_PLAIN, bare) is not None)
+        or (len(bare) <= _LONGEST_PLAIN and re.fullmatch(_PLAIN, bare) is not None)
     )
 
 
@@ -124,7 +134,7 @@ def is_strong(value: str) -> bool:
     kinds = (str.islower, str.isupper, str.isdigit)
     mixed = all(any(map(kind, value)) for kind in kinds)
     changes = sum(one.isdigit() != other.isdigit() for one, other in pairwise(value))
-    return changes >= 3 and (mixed or len(value) >= _LEAST_SHUFFLED)
+    return changes >= _LEAST_CHANGES and (mixed or len(value) >= _LEAST_SHUFFLED)
 
 
 def is_drawn(value: str, *, is_short: bool, is_near: bool) -> bool:
@@ -149,9 +159,11 @@ def _is_mixed(value: str) -> bool:
     """Tell whether a value is of many short runs of letters and digits, and of no words."""
     runs = _RUN.findall(value)
     is_rough = (
-        len(runs) >= 4 and any(map(str.islower, value)) and len(value) < _LONGEST_RUN * len(runs)
+        len(runs) >= _FEWEST_RUNS
+        and any(map(str.islower, value))
+        and len(value) < _LONGEST_RUN * len(runs)
     )
-    is_long = len(value) >= 8
+    is_long = len(value) >= _LEAST_MIXED
     is_name = _EMAIL.fullmatch(value) is not None or _FILE.fullmatch(value) is not None
     return is_long and is_rough and not is_name and is_password(value)
 
@@ -164,7 +176,7 @@ def is_chosen(value: str) -> bool:
 
 def is_password(value: str) -> bool:
     """Tell whether a value that a text calls a password can be one."""
-    if len(value) < 6 or value.isalpha():
+    if len(value) < _LEAST_PASSWORD or value.isalpha():
         return False
     inside = value.strip("!?*.#")
     if _is_phrase(value):
@@ -188,7 +200,7 @@ def is_token(value: str) -> bool:
     if _is_name(plain) or _WORDS.fullmatch(value):
         return False
     digits = sum(character.isdigit() for character in plain)
-    is_random = digits >= 2 or _is_shuffled(plain)
+    is_random = digits >= _LEAST_DIGITS or _is_shuffled(plain)
     return is_random and bool(_LETTERS.search(plain)) and entropy(value) >= _LEAST_ENTROPY
 
 
@@ -202,7 +214,7 @@ def _is_reference(value: str) -> bool:
     """Tell whether a value names where a secret is, or is another thing that is no secret."""
     return (
         value[0] in _UNFIT_STARTS
-        or (_CODE.search(value) is not None and len(_ODD.intersection(value)) < 4)
+        or (_CODE.search(value) is not None and len(_ODD.intersection(value)) < _MANY_SIGNS)
         or _DIGEST.match(value) is not None
         or _NUMBER.fullmatch(value.rstrip("*")) is not None
         or _CODED.match(value) is not None
@@ -216,7 +228,7 @@ def _is_reference(value: str) -> bool:
 def _is_shaken(value: str) -> bool:
     """Tell whether letters of both cases follow each other as in no words."""
     letters = "".join(_LETTERS.findall(value))
-    return len(letters) >= _LEAST_STRONG and len(letters) < 2.2 * len(_RUN.findall(letters))
+    return len(letters) >= _LEAST_STRONG and len(letters) < _SHAKEN * len(_RUN.findall(letters))
 
 
 def _is_shuffled(value: str) -> bool:
@@ -240,7 +252,7 @@ def _is_phrase(value: str) -> bool:
     if not _PHRASE.fullmatch(value) or not any(map(str.isdigit, value)):
         return False
     parts = [part for part in re.split("[^A-Za-z]", value) if part]
-    is_long = len(parts) >= 4
+    is_long = len(parts) >= _MANY_PARTS
     is_mixed = any(part[0].isupper() and part != part.upper() for part in parts)
     is_word = all(len(part) >= _LEAST_WORD for part in parts)
     return (is_long or is_mixed) and is_word and _NAMING.isdisjoint(map(str.lower, parts))

@@ -57,11 +57,14 @@ _NO_STARTS: Final = frozenset("-]})>;:,|&=@")
 _TRAILING: Final = ".,;:)]}»”’\\"
 _SIGNS: Final = frozenset(":=>|→：?")
 _STOPS: Final = frozenset(".!?")
+_MOST_WORDS: Final = 14
 _LOOK_BACK: Final = 120
+_WORDS_BACK: Final = 5
 _LEAST_ROOM: Final = 7
 """How much room a sign and a value need; where a word comes again and again, there is none."""
 _LONGEST_HEAD: Final = 60
 _GLUED: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.$"
+_LOOK_AHEAD: Final = 2400
 _LONGEST_QUOTED: Final = 256
 _MOST: Final = 96
 """How much of a value is judged; what is longer is found whole all the same."""
@@ -142,7 +145,7 @@ def _find_secrets_named(text: str, lowered: str, word: str) -> Iterator[Secret]:
         after = _next(lowered, word, following)
         if after < 0 or max(following - place, after - following) >= len(word) + _LEAST_ROOM:
             first = max(0, place - _LOOK_BACK - _LONGEST_HEAD - 1)
-            last = place + 2400
+            last = place + _LOOK_AHEAD
             part = text[first:last]
             found = _around(part, lowered[first:last], word, place - first)
             if last < len(text) and any(each.end >= len(part) for each in found):
@@ -193,7 +196,7 @@ def _values(text: str, name: Name) -> Iterator[_Value]:
     if text.startswith("}}", name.end) or text.startswith("</", name.start - 2):
         return
     last, most = _Value("", name.start, place), FIRM
-    for number in range(14):
+    for number in range(_MOST_WORDS):
         glue = _GLUE.match(text, place)[0]  # type: ignore[index]
         if not number and _is_none(text, name, place, glue):
             return
@@ -355,7 +358,7 @@ def _before(text: str, name: Name) -> list[Secret]:
     first = max(0, name.start - _LOOK_BACK)
     part = text[first : name.start]
     begin = max(part.rfind("\n"), part.rfind(". ")) + 1
-    found = list(_BEFORE.finditer(part, begin))[-6:]
+    found = list(_BEFORE.finditer(part, begin))[-_WORDS_BACK - 1 :]
     is_called = False
     for number, match in enumerate(reversed(found)):
         value = match[0].rstrip(_TRAILING)

@@ -15,11 +15,13 @@ from pmem.core.secrets.rules import Secret
 _RULER: Final = frozenset("|-:=+ \t")
 _SPACE: Final = " \t\r"
 _DRESS: Final = "*_`'\"~"
+_LONGEST_NAME: Final = 60
 _SEPARATORS: Final = ("\t", "|", ",", ";", "  ")
 _INSIDE: Final = {
     sign: lazily(rf"""(?>(?:"[^"\n]{{0,256}}+"|[^\n{re.escape(sign)}])*)""") for sign in "\t|,;"
 } | {"  ": lazily(r"(?>(?:\S| (?! ))*)")}
 _HEAD: Final = lazily(r"""["']?[^\W\d_*`][\w /*`().-]{0,30}+["']?""")
+_LONGEST_HEADER: Final = 240
 _MOST_WORDS: Final = 2
 """How many words a column's name has; more are a sentence with commas."""
 _WHOSE: Final = ("user", "login", "name", "account", "host", "mail", "service", "server")
@@ -43,7 +45,10 @@ _FIRST: Final = lazily(
 )
 _ABOUT: Final = 60
 _QUOTES: Final = ("'", '"')
+_CLOSE: Final = 16
+_SHORTER: Final = 30
 _SIGNS: Final = ("/", ":")
+_TRAILING: Final = ".,;:)]}"
 
 
 class _Cell(NamedTuple):
@@ -69,7 +74,7 @@ def in_rows(text: str, lowered: str) -> Iterator[Secret]:
                 yield from _in_cell(word, cell)
         if is_named and line.lstrip()[:1] == "|":
             for name, cell in pairwise(_split_cells(line, place, "|")):
-                if len(name.text) <= 60:
+                if len(name.text) <= _LONGEST_NAME:
                     yield from _in_cell(word_of(name.text), cell)
         place += len(line) + 1
 
@@ -93,7 +98,7 @@ def beside_users(text: str, lowered: str) -> Iterator[Secret]:
     """Yield the passwords that follow a user's name: `the login is kim / ...`."""
     place = 0
     while (match := _PAIR.search(text, place)) is not None:
-        value = match["value"].rstrip(".,;:)]}")
+        value = match["value"].rstrip(_TRAILING)
         place = match.start("value")
         fits = _is_user(lowered, match) and is_drawn(value, is_short=True, is_near=False)
         if fits or (_is_first(lowered, match) and is_password(value)):
@@ -114,9 +119,11 @@ def _is_user(lowered: str, match: re.Match[str]) -> bool:
         return False
     if user in words.OTHER_THINGS or user in words.ABOUT or user in words.COPULAS:
         return False
-    about = 16 if "," in match["sign"] and not sign else _ABOUT
+    about = _CLOSE if "," in match["sign"] and not sign else _ABOUT
     near = lowered[max(0, match.start() - about) : match.start()].rpartition("\n")[2]
-    after = lowered[match.end() : match.end() + 30].partition("\n")[0] if sign in _SIGNS else ""
+    after = (
+        lowered[match.end() : match.end() + _SHORTER].partition("\n")[0] if sign in _SIGNS else ""
+    )
     return _LOGIN.search(near) is not None or _LOGIN.search(after) is not None
 
 
@@ -137,7 +144,7 @@ def _in_cell(word: str | None, cell: _Cell) -> Iterator[Secret]:
 @lru_cache(maxsize=64)
 def _header(line: str) -> tuple[str, list[str | None]]:
     """Return what parts the names of columns, and the word for secrets in each; else nothing."""
-    if len(line) <= 240:
+    if len(line) <= _LONGEST_HEADER:
         for sign in _SEPARATORS:
             if sign in line:
                 names = [cell.text for cell in _split_cells(line, 0, sign)]

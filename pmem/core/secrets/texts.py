@@ -17,8 +17,10 @@ MOST_SPOTS: Final = 100
 _PIECE: Final = 256 * 1024
 _BEYOND: Final = 16 * 1024
 """Characters after a piece that are looked at with it: longer than any secret."""
+_LONGEST_NAME: Final = 24
 _LONG: Final = 20
 """Shorter keys hold no token, and nothing calls them so."""
+_SHORT: Final = 64
 _TIME_SIGNS: Final = frozenset("0123456789-:.TZ+")
 
 
@@ -40,7 +42,7 @@ class Spot(NamedTuple):
 
 def inside(where: str, name: Any) -> str:
     """Name a part of something; a name that is somebody's text may be a secret itself."""
-    plain = isinstance(name, str) and name.isidentifier() and len(name) <= 24
+    plain = isinstance(name, str) and name.isidentifier() and len(name) <= _LONGEST_NAME
     part = name if plain else "a value"
     between = ": " if " " in where and ":" not in where else "."
     return f"{where}{between}{part}" if where else part
@@ -88,7 +90,7 @@ def in_file(data: bytes, allowed: tuple[str, ...] = ()) -> list[Spot]:
 def _secrets(name: str, text: str, allowed: tuple[str, ...]) -> Iterator[Secret]:
     """Yield the secrets in a text; of a long one piece by piece, so that one can stop early."""
     if len(text) <= _PIECE:
-        yield from (_find_in_short_text if len(text) < 64 else find_named)(name, text, allowed)
+        yield from (_find_in_short_text if len(text) < _SHORT else find_named)(name, text, allowed)
         return
     start = 0
     while start < len(text):

@@ -152,6 +152,7 @@ _OWNERS: Final = lazily(
 _IN_CODE: Final = lazily(r"\s?:?=\s?(?:[A-Za-z_.]{1,30}\()?[\"']")
 _BARE: Final = lazily(r"[\"'`]?[:,]?\s?[\"'`]")
 _OPEN: Final = ("public", "publickey", "publishable", "csrf", "site")
+_NEAR: Final = 48
 _OF_A_TEST: Final = lazily(r"[\]*:]{0,3}\s{1,4}(?:Test|Benchmark|Example|Fuzz|test_)\w")
 """What follows the verdict on a test: its name."""
 
@@ -218,7 +219,7 @@ def _is_given(text: str, lowered: str, place: int, end: int) -> bool:
         return True
     if _IN_CODE.match(text, end) is not None:
         return text[place - 1 : place] in ("", " ", "\t", "\n", ".", "(")
-    return _BARE.match(text, end) is not None and "user" in lowered[max(0, place - 48) : place]
+    return _BARE.match(text, end) is not None and "user" in lowered[max(0, place - _NEAR) : place]
 
 
 def _is_of_service(text: str, place: int, end: int) -> bool:
@@ -228,5 +229,5 @@ def _is_of_service(text: str, place: int, end: int) -> bool:
         name = match[1].removesuffix("'s")
         if name.lower() not in NO_SERVICES and (name[0].isupper() or name.lower() in SERVICES):
             return True
-    match = _OF_SERVICE.match(text[end : end + 48])
+    match = _OF_SERVICE.match(text[end : end + _NEAR])
     return match is not None and match[1].lower() in SERVICES
