@@ -37,31 +37,36 @@ TOOL_CHARACTERS = 600
 """What a tool's call is given at the most."""
 LEAST_WORDS = 3
 """A prompt of fewer words asks for nothing that a memory could know, where words have spaces."""
+_NAMED = {
+    "claude-code": "SessionStart UserPromptSubmit PreToolUse PostToolUseFailure PreCompact Stop"
+    " SessionEnd",
+    "codex": "SessionStart UserPromptSubmit PreToolUse PostToolUse PreCompact Stop SessionEnd",
+    "gemini": "SessionStart BeforeAgent BeforeTool AfterTool PreCompress AfterAgent SessionEnd",
+    "cursor": "sessionStart - - - preCompact stop sessionEnd",
+    "vscode": "SessionStart - - - PreCompact Stop -",
+}
+NAMES: "Mapping[str, Mapping[Event, str]]" = {
+    harness: {event: name for event, name in zip(EVENTS, names.split()) if name != "-"}  # noqa: B905
+    for harness, names in _NAMED.items()
+}
+"""What each harness calls the events at which it can run a hook."""
 _SPELLINGS: "Mapping[str, Event]" = {
-    "sessionstart": SESSION_START,
-    "prompt": PROMPT,
-    "userpromptsubmit": PROMPT,
     "userpromptsubmitted": PROMPT,
-    "beforeagent": PROMPT,
     "beforesubmitprompt": PROMPT,
-    "pretool": PRE_TOOL,
-    "pretooluse": PRE_TOOL,
-    "beforetool": PRE_TOOL,
-    "posttool": POST_TOOL,
-    "posttooluse": POST_TOOL,
-    "posttoolusefailure": POST_TOOL,
-    "aftertool": POST_TOOL,
-    "precompact": PRE_COMPACT,
-    "precompress": PRE_COMPACT,
-    "stop": STOP,
     "agentstop": STOP,
-    "afteragent": STOP,
-    "sessionend": SESSION_END,
+    **{event.replace("-", ""): event for event in EVENTS},
+    **{name.lower(): event for names in NAMES.values() for event, name in names.items()},
 }
 _PEOPLE = ("", "user", "sdk")
 """Sources of prompts that a person, or a person's program, wrote; others are machines'."""
 _BLOCKS = ("hook_context", "session_context", "system-reminder")
 """What harnesses put into a prompt around what somebody said, by its tag."""
+_MOST: "Mapping[Event, int]" = {
+    SESSION_START: 9500,
+    PROMPT: PROMPT_CHARACTERS,
+    PRE_TOOL: TOOL_CHARACTERS,
+    POST_TOOL: TOOL_CHARACTERS,
+}
 
 
 class Taken:
@@ -71,32 +76,21 @@ class Taken:
     `hookSpecificOutput` or flat in its answer.
     """
 
-    def __init__(self, name: str, most: int, unit: "Unit", *, nested: bool = True) -> None:
-        self.name, self.most, self.unit, self.nested = name, most, unit, nested
+    def __init__(self, harness: str, event: "Event") -> None:
+        self.name, self.most, self.nested = NAMES[harness][event], _MOST[event], harness != "cursor"
+        is_bytes = harness == "codex" and event == SESSION_START
+        self.unit: Unit = "bytes" if is_bytes else "characters"
 
 
-_CLAUDE_CODE = {
-    SESSION_START: Taken("SessionStart", 9500, "characters"),
-    PROMPT: Taken("UserPromptSubmit", PROMPT_CHARACTERS, "characters"),
-    PRE_TOOL: Taken("PreToolUse", TOOL_CHARACTERS, "characters"),
-    POST_TOOL: Taken("PostToolUseFailure", TOOL_CHARACTERS, "characters"),
-}
-_STRICT = {
-    SESSION_START: Taken("SessionStart", 9500, "bytes"),
-    PROMPT: Taken("UserPromptSubmit", PROMPT_CHARACTERS, "characters"),
-    PRE_TOOL: Taken("PreToolUse", TOOL_CHARACTERS, "characters"),
-    POST_TOOL: Taken("PostToolUse", TOOL_CHARACTERS, "characters"),
+_TAKE: "Mapping[str, tuple[Event, ...]]" = {
+    "claude-code": (SESSION_START, PROMPT, PRE_TOOL, POST_TOOL),
+    "codex": (SESSION_START, PROMPT, PRE_TOOL, POST_TOOL),
+    "gemini": (SESSION_START, PROMPT, POST_TOOL),
+    "cursor": (SESSION_START,),
+    "vscode": (SESSION_START,),
 }
 TAKEN: "Mapping[str, Mapping[Event, Taken]]" = {
-    "claude-code": _CLAUDE_CODE,
-    "codex": _STRICT,
-    "gemini": {
-        SESSION_START: Taken("SessionStart", 9500, "characters"),
-        PROMPT: Taken("BeforeAgent", PROMPT_CHARACTERS, "characters"),
-        POST_TOOL: Taken("AfterTool", TOOL_CHARACTERS, "characters"),
-    },
-    "cursor": {SESSION_START: Taken("sessionStart", 9500, "characters", nested=False)},
-    "vscode": {SESSION_START: Taken("SessionStart", 9500, "characters")},
+    harness: {event: Taken(harness, event) for event in events} for harness, events in _TAKE.items()
 }
 """Who takes a text at which event. Codex counts bytes, and refuses a key that it does not know.
 
@@ -105,8 +99,8 @@ Gemini takes none before a tool's call, so it is told of a file once that was re
 _MAY_BE_EMPTY = ("claude-code", "codex")
 """Who takes no answer for none, and may show an empty object; at a start `setup --check` reads it.
 """
-_STOPPED: "Mapping[str, str]" = {"claude-code": "PreToolUse", "codex": "PreToolUse", "gemini": ""}
-"""Who lets a hook stop a tool's call, and what the event is called in its answer."""
+_STOPPED = ("claude-code", "codex", "gemini")
+"""Who lets a hook stop a tool's call; Gemini in a form of its own."""
 _ASKED: "Mapping[str, str]" = {"claude-code": "", "codex": "block", "gemini": "deny"}
 """Who lets a hook ask something before a turn ends, and what has to be decided for it."""
 _SILENT: "Mapping[tuple[str, Event], dict[str, Any]]" = {("cursor", PROMPT): {"continue": True}}
@@ -193,7 +187,7 @@ def taken(harness: str, event: "Event") -> Taken | None:
 
     A harness that is not known is given what every strict one takes.
     """
-    return TAKEN.get(harness, _STRICT).get(event)
+    return TAKEN.get(harness, TAKEN["codex"]).get(event)
 
 
 def written(harness: str, event: "Event", text: str, trouble: str = "") -> str:
@@ -232,11 +226,10 @@ def stops(harness: str) -> bool:
 
 def stopped(harness: str, reason: str) -> str:
     """Write the answer that stops a tool's call, as a harness takes it."""
-    name = _STOPPED[harness]
-    if not name:
+    if harness == "gemini":
         return _line({"decision": "deny", "reason": reason})
     decision = {"permissionDecision": "deny", "permissionDecisionReason": reason}
-    return _line({"hookSpecificOutput": {"hookEventName": name, **decision}})
+    return _line({"hookSpecificOutput": {"hookEventName": NAMES[harness][PRE_TOOL], **decision}})
 
 
 def is_asked(given: HookInput) -> bool:

@@ -11,14 +11,11 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from pmem.assistants.events import (
+    NAMES,
     OF_TOOLS,
     POST_TOOL,
-    PRE_COMPACT,
     PRE_TOOL,
-    PROMPT,
     SESSION_END,
-    SESSION_START,
-    STOP,
     TYPE_CHECKING,
 )
 
@@ -32,13 +29,6 @@ TOOL_SECONDS: Final = 5
 """How long one may take around a tool's call: somebody works."""
 LAST_SECONDS: Final = 3
 """How long one may take at a session's end: Codex allows no more."""
-_EVERY_EVENT: Final[Mapping[str, "Event"]] = {
-    "SessionStart": SESSION_START,
-    "UserPromptSubmit": PROMPT,
-    "PreCompact": PRE_COMPACT,
-    "Stop": STOP,
-    "SessionEnd": SESSION_END,
-}
 
 
 class ServerForm(NamedTuple):
@@ -51,15 +41,13 @@ class ServerForm(NamedTuple):
 
 
 class HookForm(NamedTuple):
-    """How an assistant lists hooks: for which events, and how one is written.
+    """How an assistant lists hooks: for which tools' calls, and how one is written.
 
-    `matchers` name the tools whose calls an event is about. `nested` hooks stand in groups, `extra`
-    beside each command, `alone` beside all of them in a file that has nothing else. Time-outs are
-    in parts of a second.
+    `nested` hooks stand in groups, `extra` beside each command, `alone` beside all of them in a
+    file that has nothing else. Time-outs are in parts of a second.
     """
 
-    events: Mapping[str, "Event"]
-    matchers: Mapping[str, str] = {}
+    matchers: Mapping["Event", str] = {}
     nested: bool = True
     extra: Mapping[str, Any] = {}
     alone: Mapping[str, Any] = {}
@@ -95,51 +83,25 @@ _IF_INSTALLED: Final = "command -v pmem >/dev/null 2>&1 || exit 0; pmem {}"
 _IN_CMD: Final = "where /q pmem && pmem {} || exit /b 0"
 _IN_POWERSHELL: Final = "if (Get-Command pmem -ErrorAction Ignore) {{ pmem {} }}"
 _CLAUDE_HOOKS: Final = HookForm(
-    {**_EVERY_EVENT, "PreToolUse": PRE_TOOL, "PostToolUseFailure": POST_TOOL},
-    matchers={
-        "PreToolUse": "Read|Edit|Write|MultiEdit|NotebookEdit",
-        "PostToolUseFailure": "Bash",
-    },
+    {PRE_TOOL: "Read|Edit|Write|MultiEdit|NotebookEdit", POST_TOOL: "Bash"},
     extra={"type": "command"},
 )
 _CODEX_HOOKS: Final = HookForm(
-    {**_EVERY_EVENT, "PreToolUse": PRE_TOOL, "PostToolUse": POST_TOOL},
-    matchers={"PreToolUse": "^(apply_patch|Bash)$", "PostToolUse": "^Bash$"},
+    {PRE_TOOL: "^(apply_patch|Bash)$", POST_TOOL: "^Bash$"},
     extra={"type": "command"},
     windows=("commandWindows", _IN_CMD),
 )
 _GEMINI_HOOKS: Final = HookForm(
     {
-        "SessionStart": SESSION_START,
-        "BeforeAgent": PROMPT,
-        "PreCompress": PRE_COMPACT,
-        "AfterAgent": STOP,
-        "SessionEnd": SESSION_END,
-        "BeforeTool": PRE_TOOL,
-        "AfterTool": POST_TOOL,
-    },
-    matchers={
-        "BeforeTool": "^(replace|write_file)$",
-        "AfterTool": "^(read_file|replace|write_file|run_shell_command)$",
+        PRE_TOOL: "^(replace|write_file)$",
+        POST_TOOL: "^(read_file|replace|write_file|run_shell_command)$",
     },
     extra={"type": "command", "name": "pmem"},
     parts=1000,
 )
-_CURSOR_HOOKS: Final = HookForm(
-    {
-        "sessionStart": SESSION_START,
-        "preCompact": PRE_COMPACT,
-        "stop": STOP,
-        "sessionEnd": SESSION_END,
-    },
-    nested=False,
-    alone={"version": 1},
-)
+_CURSOR_HOOKS: Final = HookForm(nested=False, alone={"version": 1})
 _VSCODE_HOOKS: Final = HookForm(
-    {"SessionStart": SESSION_START, "PreCompact": PRE_COMPACT, "Stop": STOP},
-    nested=False,
-    extra={"type": "command"},
-    windows=("windows", _IN_POWERSHELL),
+    nested=False, extra={"type": "command"}, windows=("windows", _IN_POWERSHELL)
 )
 _SERVERS: Final = ("mcpServers",)
 _TRUST: Final = "Codex asks once whether these hooks may run: `/hooks` there shows them"
@@ -232,7 +194,8 @@ def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
     """Return what goes into a JSON file."""
     found = []
     if file.hooks is not None:
-        for name, event in file.hooks.events.items():
+        names = NAMES[harness]
+        for event in sorted(names, key=OF_TOOLS.__contains__):  # those of tools at the end
             extra = dict(file.hooks.extra)
             kind = {"type": extra.pop("type")} if "type" in extra else {}
             seconds = TOOL_SECONDS if event in OF_TOOLS else SECONDS
@@ -240,10 +203,10 @@ def entries(harness: str, file: SetupFile, program: str) -> list[Entry]:
             timeout = {"timeout": seconds * file.hooks.parts}
             commands = _commands(file.hooks, program, f"hook {event} --harness {harness}")
             handler = {**kind, **commands, **extra, **timeout}
-            matcher = file.hooks.matchers.get(name)
+            matcher = file.hooks.matchers.get(event)
             about = {} if matcher is None else {"matcher": matcher}
             value = {**about, "hooks": [handler]} if file.hooks.nested else handler
-            found.append(Entry(path=("hooks", name), value=value, event=event))
+            found.append(Entry(path=("hooks", names[event]), value=value, event=event))
     if file.server is not None:
         extra = dict(file.server.extra)
         kind = {"type": extra.pop("type")} if "type" in extra else {}

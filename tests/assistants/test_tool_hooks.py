@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.assistants.events import TAKEN, TOOL_CHARACTERS, parse
+from pmem.assistants.events import NAMES, OF_TOOLS, TAKEN, TOOL_CHARACTERS, parse
 from pmem.assistants.harnesses import HARNESSES
 from pmem.assistants.tool_calls import touched
 from pmem.core.error_fingerprint import evidence_of
@@ -578,11 +578,8 @@ def test_a_patch_names_each_file_and_what_it_replaces_there() -> None:
 
 
 def test_no_hook_is_set_up_for_every_tool() -> None:
-    for harness in HARNESSES.values():
-        for files in harness.files.values():
-            for file in files:
-                if file.hooks is None:
-                    continue
-                for name, event in file.hooks.events.items():
-                    if event in ("pre-tool", "post-tool"):
-                        assert file.hooks.matchers[name].strip("^$()*.")
+    for name, harness in HARNESSES.items():
+        listed = [file.hooks for files in harness.files.values() for file in files]
+        for hooks in filter(None, listed):
+            for event in OF_TOOLS:
+                assert event not in NAMES[name] or hooks.matchers[event].strip("^$()*.")

@@ -4,6 +4,7 @@ import asyncio
 import shlex
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -104,41 +105,51 @@ def lived_in(root: str, once: Once) -> str:
     return root
 
 
+def played(
+    **options: Any,
+) -> Callable[[Callable[[Seen, str], Awaitable[None]]], Callable[[str], None]]:
+    """Make a test of what somebody does who browses a memory of half a year."""
+
+    def make(story: Callable[[Seen, str], Awaitable[None]]) -> Callable[[str], None]:
+        def test(lived_in: str) -> None:
+            browse(lived_in, lambda seen: story(seen, lived_in), **options)
+
+        return test
+
+    return make
+
+
 def held(root: str, content: str) -> bool:
     """Tell whether a memory with a content is recalled."""
     found = ask(Workspace(root, now=NOW), table.LIST, ListRequest()).items
     return any(each.content == content for each in found)
 
 
-def test_the_newest_memory_is_listed_first_and_read_beside_the_list(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        assert seen.count == "Harbour: 22 memories, active"
-        assert seen.rows[0].split() == "decision queue: Jobs run on a queue in PostgreSQL".split()
-        assert seen.text.splitlines()[:2] == ["queue", "Jobs run on a queue in PostgreSQL"]
-
-    browse(lived_in, story)
-
-
-def test_typing_narrows_the_list_and_escape_widens_it(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        await seen.press("slash", *"DATAB", "space", "number_sign", *"sto")
-        assert [row.split()[1] for row in seen.rows] == ["database:"]
-        await seen.press("x")
-        assert seen.rows == []
-        assert seen.count == "Harbour: 0 memories, active; Esc clears the filter"
-        await seen.press("escape")
-        assert len(seen.rows) == 22
-        assert seen.app.query_one("#filter", Input).value == ""
-
-    browse(lived_in, story)
+@played()
+async def test_the_newest_memory_is_listed_first_and_read_beside_the_list(
+    seen: Seen, root: str
+) -> None:
+    assert seen.count == "Harbour: 22 memories, active"
+    assert seen.rows[0].split() == "decision queue: Jobs run on a queue in PostgreSQL".split()
+    assert seen.text.splitlines()[:2] == ["queue", "Jobs run on a queue in PostgreSQL"]
 
 
-def test_a_history_shows_the_words_that_changed(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        await seen.press("slash", *"runners", "enter", "enter")
-        assert "CI runs on four runners with [-4-] {+8+} cores" in seen.text
+@played()
+async def test_typing_narrows_the_list_and_escape_widens_it(seen: Seen, root: str) -> None:
+    await seen.press("slash", *"DATAB", "space", "number_sign", *"sto")
+    assert [row.split()[1] for row in seen.rows] == ["database:"]
+    await seen.press("x")
+    assert seen.rows == []
+    assert seen.count == "Harbour: 0 memories, active; Esc clears the filter"
+    await seen.press("escape")
+    assert len(seen.rows) == 22
+    assert seen.app.query_one("#filter", Input).value == ""
 
-    browse(lived_in, story)
+
+@played()
+async def test_a_history_shows_the_words_that_changed(seen: Seen, root: str) -> None:
+    await seen.press("slash", *"runners", "enter", "enter")
+    assert "CI runs on four runners with [-4-] {+8+} cores" in seen.text
 
 
 def test_only_what_is_opened_counts_as_recalled(lived_in: str) -> None:
@@ -169,26 +180,22 @@ def test_where_there_is_little_room_an_entry_takes_the_whole_screen(
     browse(lived_in, story, columns=columns)
 
 
-def test_an_edit_is_kept_and_undo_takes_it_back(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        await seen.press("e")
-        assert held(lived_in, "Jobs run on cron")
-        assert seen.rows[0].endswith("Jobs run on cron")
-        await seen.press("u")
-        assert held(lived_in, "Jobs run on a queue in PostgreSQL")
-        assert [said.split()[0] for said in seen.told] == ["edited", "undid:"]
-
-    browse(lived_in, story, written="Jobs run on cron")
+@played(written="Jobs run on cron")
+async def test_an_edit_is_kept_and_undo_takes_it_back(seen: Seen, root: str) -> None:
+    await seen.press("e")
+    assert held(root, "Jobs run on cron")
+    assert seen.rows[0].endswith("Jobs run on cron")
+    await seen.press("u")
+    assert held(root, "Jobs run on a queue in PostgreSQL")
+    assert [said.split()[0] for said in seen.told] == ["edited", "undid:"]
 
 
-def test_an_edit_that_changes_nothing_leaves_no_event(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        before = seen.text
-        await seen.press("e")
-        assert seen.told == ["nothing was changed"]
-        assert seen.text == before
-
-    browse(lived_in, story)
+@played()
+async def test_an_edit_that_changes_nothing_leaves_no_event(seen: Seen, root: str) -> None:
+    before = seen.text
+    await seen.press("e")
+    assert seen.told == ["nothing was changed"]
+    assert seen.text == before
 
 
 def test_what_is_removed_goes_and_comes_back_from_the_past(lived_in: str) -> None:
@@ -206,66 +213,54 @@ def test_what_is_removed_goes_and_comes_back_from_the_past(lived_in: str) -> Non
     browse(lived_in, story)
 
 
-def test_a_pin_shows_in_the_list(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        await seen.press("p")
-        assert seen.rows[0].endswith("pinned")
-        await seen.press("p")
-        assert not seen.rows[0].endswith("pinned")
-
-    browse(lived_in, story)
+@played()
+async def test_a_pin_shows_in_the_list(seen: Seen, root: str) -> None:
+    await seen.press("p")
+    assert seen.rows[0].endswith("pinned")
+    await seen.press("p")
+    assert not seen.rows[0].endswith("pinned")
 
 
-def test_the_inbox_lists_what_waits_and_leads_to_it(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        await seen.press("i")
-        assert seen.count == "Harbour: 2 open items; i: back to the list"
-        assert [row.split()[0] for row in seen.rows] == ["subject", "expired"]
-        assert "1 keep both   2 keep only the newer one" in seen.rows[0]
-        await seen.press("j", "enter")
-        assert seen.is_reading
-        assert "The beta is closed to new teams" in seen.text
-        await seen.press("escape", "escape")
-        assert len(seen.rows) == 22
-
-    browse(lived_in, story)
+@played()
+async def test_the_inbox_lists_what_waits_and_leads_to_it(seen: Seen, root: str) -> None:
+    await seen.press("i")
+    assert seen.count == "Harbour: 2 open items; i: back to the list"
+    assert [row.split()[0] for row in seen.rows] == ["subject", "expired"]
+    assert "1 keep both   2 keep only the newer one" in seen.rows[0]
+    await seen.press("j", "enter")
+    assert seen.is_reading
+    assert "The beta is closed to new teams" in seen.text
+    await seen.press("escape", "escape")
+    assert len(seen.rows) == 22
 
 
-def test_a_number_settles_what_waits(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        await seen.press("i", "1")
-        assert seen.told == ["keep both: done; u undoes that"]
-        assert [row.split()[0] for row in seen.rows] == ["expired"]
-        await seen.press("u")
-        assert [row.split()[0] for row in seen.rows] == ["subject", "expired"]
-
-    browse(lived_in, story)
+@played()
+async def test_a_number_settles_what_waits(seen: Seen, root: str) -> None:
+    await seen.press("i", "1")
+    assert seen.told == ["keep both: done; u undoes that"]
+    assert [row.split()[0] for row in seen.rows] == ["expired"]
+    await seen.press("u")
+    assert [row.split()[0] for row in seen.rows] == ["subject", "expired"]
 
 
-def test_a_number_that_stands_beside_nothing_does_nothing(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        await seen.press("1", "i", "7")
-        assert seen.told == []
-        assert len(seen.rows) == 2
-
-    browse(lived_in, story)
+@played()
+async def test_a_number_that_stands_beside_nothing_does_nothing(seen: Seen, root: str) -> None:
+    await seen.press("1", "i", "7")
+    assert seen.told == []
+    assert len(seen.rows) == 2
 
 
-def test_what_is_settled_leaves_the_inbox(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        await seen.press("i", "j", "d")
-        assert seen.count == "Harbour: 1 open item; i: back to the list"
-
-    browse(lived_in, story)
+@played()
+async def test_what_is_settled_leaves_the_inbox(seen: Seen, root: str) -> None:
+    await seen.press("i", "j", "d")
+    assert seen.count == "Harbour: 1 open item; i: back to the list"
 
 
-def test_what_may_not_be_written_is_said_and_changes_nothing(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        await seen.press("d")
-        assert len(seen.rows) == 22
-        assert "read-only" in seen.told[0]
-
-    browse(lived_in, story, read_only=True)
+@played(read_only=True)
+async def test_what_may_not_be_written_is_said_and_changes_nothing(seen: Seen, root: str) -> None:
+    await seen.press("d")
+    assert len(seen.rows) == 22
+    assert "read-only" in seen.told[0]
 
 
 HOSTILE = "[red]gear[/red] [@click=app.quit]x[/] \u202e\x1b[2J \\u{1b} $text-error"
@@ -325,15 +320,13 @@ def test_an_empty_memory_can_be_browsed(root: str) -> None:
     browse(root, story)
 
 
-def test_what_others_add_is_there_after_the_next_change(lived_in: str) -> None:
-    async def story(seen: Seen) -> None:
-        added = ask(
-            Workspace(lived_in, actor="ben", now=NOW),
-            table.ADD,
-            AddRequest(content="The wizard is in the west wing", force=True),
-        )
-        await seen.press("p")
-        assert seen.rows[0].endswith("The wizard is in the west wing")
-        assert ask(Workspace(lived_in, now=NOW), table.SHOW, ShowRequest(reference=added.memory.id))
-
-    browse(lived_in, story)
+@played()
+async def test_what_others_add_is_there_after_the_next_change(seen: Seen, root: str) -> None:
+    added = ask(
+        Workspace(root, actor="ben", now=NOW),
+        table.ADD,
+        AddRequest(content="The wizard is in the west wing", force=True),
+    )
+    await seen.press("p")
+    assert seen.rows[0].endswith("The wizard is in the west wing")
+    assert ask(Workspace(root, now=NOW), table.SHOW, ShowRequest(reference=added.memory.id))

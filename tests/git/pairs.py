@@ -5,11 +5,10 @@ after the merge and what `check` says. Ada does her deed an hour before Bo does 
 """
 
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -230,23 +229,16 @@ def _path(identifier: str) -> str:
     return f"{STORES[Memory]}/{identifier}.json"
 
 
-class folder:  # noqa: N801
-    """A memory folder with some files, for as long as a block runs."""
-
-    def __init__(self, files: Files) -> None:
-        self._files = files
-
-    def __enter__(self) -> str:
-        self._top = tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-        root = os.path.join(self._top, ".project-memory")
-        for path, data in self._files.items():
+@contextmanager
+def folder(files: Files) -> Iterator[str]:
+    """Make a memory folder with some files, for as long as a block runs."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as top:
+        root = os.path.join(top, ".project-memory")
+        for path, data in files.items():
             where = Path(root, path)
             where.parent.mkdir(parents=True, exist_ok=True)
             where.write_bytes(data)
-        return root
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._top)
+        yield root
 
 
 def files_of(root: str) -> Files:

@@ -161,8 +161,11 @@ def test_a_hook_of_one_line_without_an_end_still_runs(repository: None) -> None:
 def test_removing_leaves_no_hook_where_none_was(repository: None) -> None:
     assert hooksetup.remove(opened()).found is None
     hooksetup.install(opened())
+    Path(CONFIG).write_text("repos:\n- repo: a\n", encoding="utf-8")
+    hooksetup.install(opened())
     hooksetup.remove(opened())
     assert not Path(HOOK).exists()
+    assert Path(CONFIG).read_text(encoding="utf-8") == "repos:\n- repo: a\n"
 
 
 def test_an_older_block_is_replaced_where_it_stands(repository: None) -> None:
@@ -377,15 +380,6 @@ def test_an_entry_of_their_own_is_enough(repository: None) -> None:
     assert pmem("setup", "pre-commit", "--check").code == 0
     assert pmem("setup", "pre-commit").code == 0
     assert Path(CONFIG).read_text(encoding="utf-8") == text
-
-
-def test_removing_takes_the_lines_out_of_the_hook_too(repository: None) -> None:
-    hooksetup.install(opened())
-    Path(CONFIG).write_text("repos:\n- repo: a\n", encoding="utf-8")
-    hooksetup.install(opened())
-    hooksetup.remove(opened())
-    assert not Path(HOOK).exists()
-    assert Path(CONFIG).read_text(encoding="utf-8") == "repos:\n- repo: a\n"
 
 
 def test_an_entry_names_a_memory_that_is_somewhere_else() -> None:

@@ -298,35 +298,22 @@ def test_what_a_dead_writer_left_stays_where_nothing_may_be_written() -> None:
     assert bytes_of(ROOT, local=True) == before
 
 
-def test_an_octopus_that_stops_is_finished() -> None:
-    files = {"one": THEIRS, "two": CLASH}
+@pytest.mark.parametrize("base", [BASE, TWIN], ids=["changed by both", "added by both"])
+def test_an_octopus_that_stops_is_finished(base: Json) -> None:
     other = memory("Elsewhere", "c-00000000")
     branches(
-        {PATH: data(BASE)},
-        **{name: {PATH: data(side)} for name, side in files.items()},
+        {path_of(STORE, base): data(base)},
+        one={PATH: data(THEIRS)},
+        two={PATH: data(CLASH)},  # git may leave one side there without a mark
         three={path_of(STORE, other): data(other)},
     )
     ok("checkout", "--quiet", "--force", "three")
     assert git("merge", "--no-edit", "one", "two").code != 0
     assert findings("unmerged") == unmerged() == {PATH}
     assert one(pmem("resolve", "--json"))["decision"] == "merged"
-    assert now() == WHOLE.result
+    known = BASE if base is BASE else None
+    assert now() == merged(known, THEIRS, CLASH, SHAPES[STORE]).result
     finish("merge")
-
-
-def test_an_octopus_in_which_both_added_a_record_is_finished() -> None:
-    # git leaves one side there without a mark, and stops
-    branches(
-        {path_of(STORE, TWIN): data(TWIN)},
-        one={PATH: data(THEIRS)},
-        two={PATH: data(CLASH)},
-        three={path_of(STORE, memory("x", "c-00000000")): data(memory("x", "c-00000000"))},
-    )
-    ok("checkout", "--quiet", "--force", "three")
-    assert git("merge", "--no-edit", "one", "two").code != 0
-    assert findings("unmerged") == unmerged() == {PATH}
-    assert one(pmem("resolve", "--json"))["decision"] == "merged"
-    assert keeps_all(now(), Versions(None, THEIRS, CLASH), SHAPES[STORE])
 
 
 def test_branches_that_crossed_have_a_base_with_markers_and_merge_all_the_same() -> None:

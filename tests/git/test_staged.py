@@ -168,30 +168,22 @@ def test_links_and_folders_in_the_index_are_no_records(repository: None) -> None
     ok("reset", "--quiet", "--hard")
     write(f"{ROOT}/{STORE}/c-m4n5m4n5.json/deeper.json", b"{}")
     assert codes() == []
-
-
-def test_a_store_that_is_a_link_is_told(repository: None) -> None:
-    ok("rm", "--quiet", "-r", f"{ROOT}/{STORE}")
+    ok("rm", "--quiet", "--force", "-r", f"{ROOT}/{STORE}")
     os.symlink("/tmp", f"{ROOT}/{STORE}")
     ok("add", f"{ROOT}/{STORE}")
     assert "damaged" in codes()
 
 
-def test_names_that_drive_terminals_are_written_out(repository: None) -> None:
-    write(f"{ROOT}/{STORE}/\x1b[2J\n::error::x.json", b"{}")
+@pytest.mark.parametrize("name", [b"\x1b[2J\n::error::x", b"\xff\xfe", b"caf\xe9"])
+def test_names_that_drive_terminals_or_are_not_utf_8_are_written_out(
+    name: bytes, repository: None
+) -> None:
+    write(os.fsdecode(f"{ROOT}/{STORE}/".encode() + name + b".json"), b"{}")
     for form in ("text", "github", "gitlab"):
         done = staged("--format", form)
         assert done.code == 1
         assert b"\x1b" not in done.out
         assert not any(line.startswith(b"::error::x") for line in done.out.splitlines())
-
-
-@pytest.mark.parametrize("bytes_", [b"\xff\xfe", b"caf\xe9"])
-def test_names_that_are_not_utf_8_are_told(bytes_: bytes, repository: None) -> None:
-    name = os.fsdecode(f"{ROOT}/{STORE}/".encode() + bytes_ + b".json")
-    write(name, b"{}")
-    assert staged().code == 1
-    assert staged("--format", "gitlab").code == 1
 
 
 def test_outside_of_git_it_is_one_sentence(root: str) -> None:
@@ -223,15 +215,18 @@ def test_an_unmerged_file_is_told_and_a_settled_one_is_not() -> None:
     ok("commit", "--quiet", "--no-edit")
 
 
-@pytest.mark.parametrize("taken", ["--ours", "--theirs"])
+@pytest.mark.parametrize("taken", ["--ours", "--theirs", "neither"])
 @pytest.mark.parametrize("way", ["merge", "cherry-pick"])
-def test_a_side_that_is_taken_whole_is_told(taken: str, way: str) -> None:
+def test_a_side_that_is_taken_whole_or_taken_out_is_told(taken: str, way: str) -> None:
     begin()
     two(OURS, THEIRS)
     ok("config", "merge.pmem.driver", "false")
     assert git(way, "theirs").code == 1
-    ok("checkout", "--quiet", taken, PATH)
-    ok("add", "--all")
+    if taken == "neither":
+        ok("rm", "--quiet", "--force", PATH)
+    else:
+        ok("checkout", "--quiet", taken, PATH)
+        ok("add", "--all")
     assert codes() == ["dropped"]
     assert pmem("check", "records").code == 0  # nothing in the file itself gives it away
 
@@ -381,15 +376,6 @@ def test_a_memory_below_the_top_is_checked_alone() -> None:
         1,
         0,
     ]
-
-
-def test_what_was_changed_and_is_taken_out_in_a_merge_is_told() -> None:
-    begin()
-    branches({PATH: data(BASE)}, ours={PATH: data(OURS)}, theirs={PATH: data(THEIRS)})
-    ok("checkout", "--quiet", "--force", "ours")
-    git("merge", "--no-commit", "--no-ff", "theirs")
-    ok("rm", "--quiet", "--force", PATH)
-    assert codes() == ["dropped"]
 
 
 def test_what_one_branch_purged_may_stay_purged_in_a_merge() -> None:

@@ -1,12 +1,14 @@
 """What `why` says of forty edits in three languages is what a reader of the files says."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from pmem.memory.why import Why, WhyRequest
 from pmem.operations import table
 from tests.asking import ask
+from tests.git.branches import begin, commit, ok
 from tests.histories.replay import Replayed, opened, replay
 from tests.histories.shop import FILES, MEMORIES, STEPS
 from tests.histories.steps import place_of
@@ -49,6 +51,22 @@ def test_a_changed_line_comes_from_the_commit_that_changed_it() -> None:
             origin = _ask(file, line).origin
             assert origin is not None
             assert origin.subject == done.state.step.title
+
+
+def test_a_line_is_looked_up_as_it_stands_now_and_the_projects_filters_do_not_run() -> None:
+    begin()
+    Path("a.py").write_text("one\ntwo\n", encoding="utf-8")
+    first = commit("first")
+    Path(".gitattributes").write_text("a.py filter=evil diff=evil\n", encoding="utf-8")
+    ok("config", "filter.evil.clean", "touch ran; cat")
+    ok("config", "diff.evil.textconv", "touch ran; cat")
+    Path("a.py").write_text("none\none\nnew\ntwo\n", encoding="utf-8")
+    found = [_ask("a.py", line) for line in (1, 2, 3, 4)]
+    assert [one.origin and one.origin.commit for one in found] == [None, first, None, first]
+    assert {one.no_origin for one in found if one.origin is None} == {"not committed yet"}
+    Path("b.py").write_text("one\n", encoding="utf-8")
+    assert _ask("b.py", 1).no_origin == "not committed yet"
+    assert not Path("ran").exists()
 
 
 def _lines(done: Replayed) -> list[tuple[str, int, set[str]]]:

@@ -122,6 +122,15 @@ def lived_in(root: str, once: Once) -> str:
     return root
 
 
+@contextmanager
+def drawn(browser: Any, root: str, *given: Any, **options: Any) -> Iterator[Page]:
+    """Open the report of a memory."""
+    write_report(reported(root), "report.html")
+    with opened(browser, *given, **options) as page:
+        page.open("report.html")
+        yield page
+
+
 def reported(root: str) -> ReportDocument:
     return ask(Workspace(root, now=NOW), table.REPORT, ReportRequest())
 
@@ -131,9 +140,7 @@ def reported(root: str) -> ReportDocument:
 def test_a_page_asks_for_nothing_and_fits_its_window(
     browser: Any, lived_in: str, width: int, scheme: str
 ) -> None:
-    write_report(reported(lived_in), "report.html")
-    with opened(browser, width, scheme) as page:
-        page.open("report.html")
+    with drawn(browser, lived_in, width, scheme) as page:
         page.open_everything()
         assert page.complaints == []
         assert [url for url in page.requests if not url.startswith("file:")] == []
@@ -158,9 +165,7 @@ def test_axe_finds_nothing(browser: Any, lived_in: str, width: int, scheme: str)
 
 
 def test_an_empty_memory_has_a_page_that_says_how_to_begin(browser: Any, root: str) -> None:
-    write_report(reported(root), "report.html")
-    with opened(browser, bypass_csp=True) as page:
-        page.open("report.html")
+    with drawn(browser, root, bypass_csp=True) as page:
         assert "Nothing is remembered yet" in page.page.inner_text("main")
         assert (page.complaints, page.violations()) == ([], [])
 
@@ -184,9 +189,7 @@ def test_names_that_people_gave_are_shown_as_they_gave_them(browser: Any, root: 
     names = ("constructor", "system", "my_tag")
     project = Project(root, actor="ann_b", now=NOW)
     project.add("The queue is RabbitMQ.", tags=names, subject="constructor")
-    write_report(reported(root), "report.html")
-    with opened(browser) as page:
-        page.open("report.html")
+    with drawn(browser, root) as page:
         page.open_everything()
         shown = page.page.locator("main select option").all_text_contents()
         assert {f"{name} (1)" for name in (*names, "ann_b")} <= set(shown)
@@ -194,9 +197,7 @@ def test_names_that_people_gave_are_shown_as_they_gave_them(browser: Any, root: 
 
 
 def test_every_part_is_reached_with_the_keyboard_alone(browser: Any, lived_in: str) -> None:
-    write_report(reported(lived_in), "report.html")
-    with opened(browser) as page:
-        page.open("report.html")
+    with drawn(browser, lived_in) as page:
         keys = page.page.keyboard
         keys.press("/")
         keys.type("runners")
@@ -214,9 +215,7 @@ def test_every_part_is_reached_with_the_keyboard_alone(browser: Any, lived_in: s
 
 
 def test_the_slider_shows_what_a_larger_budget_would_hold(browser: Any, lived_in: str) -> None:
-    write_report(reported(lived_in), "report.html")
-    with opened(browser) as page:
-        page.open("report.html")
+    with drawn(browser, lived_in) as page:
         page.page.focus("#budget")
         page.page.keyboard.press("Home")
         small = page.page.inner_text(".fates h3 >> nth=0")
@@ -228,9 +227,7 @@ def test_the_slider_shows_what_a_larger_budget_would_hold(browser: Any, lived_in
 
 def test_ten_thousand_memories_are_drawn_and_filtered_without_lag(browser: Any, root: str) -> None:
     fill_with_many(root, MANY)
-    write_report(reported(root), "report.html")
-    with opened(browser) as page:
-        page.open("report.html")
+    with drawn(browser, root) as page:
         times = page.page.evaluate(
             "({paint: performance.getEntriesByName('first-contentful-paint')[0].startTime,"
             " drawn: performance.getEntriesByName('pmem-drawn')[0].startTime})"

@@ -1,10 +1,11 @@
 """Deciding a record whose merge was left unfinished, with the reason."""
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from pmem.core.rawjson import NotJson, load
 from pmem.core.threeway.history import STATE
-from pmem.core.threeway.markers import Apart, apart
+from pmem.core.threeway.markers import apart
 from pmem.core.threeway.record import Merged, merged
 from pmem.core.threeway.shapes import RecordShape, checked
 from pmem.core.threeway.values import same
@@ -73,19 +74,14 @@ def version(data: bytes, shape: RecordShape) -> dict[str, Any]:
         text = apart(data)
         if text is None:
             raise
-        result = merged(base_of(text), load(text.ours), load(text.theirs), shape).result
+        base = None
+        with suppress(NotJson):
+            base = None if text.base is None else load(text.base)
+        result = merged(base, load(text.ours), load(text.theirs), shape).result
         assert result is not None
         found = result
     checked(found, shape)
     return found
-
-
-def base_of(text: Apart) -> dict[str, Any] | None:
-    """Return the base that a text with markers shows; None where it shows none of use."""
-    try:
-        return None if text.base is None else load(text.base)
-    except NotJson:
-        return None
 
 
 def _one_sided(base: dict[str, Any] | None, left: dict[str, Any] | None) -> MergeDecision:

@@ -67,10 +67,8 @@ class _ClosedWhenIdle(H11Protocol):
 
 
 def listen(place: ListeningPlace) -> socket.socket:
-    """Open the socket that a server listens at."""
-    listener = _listen_at_port(place) if place.socket is None else _listen_at_file(place.socket)
-    listener.listen(_WAITING)  # from now on clients may connect, and wait until they are served
-    return listener
+    """Open the socket that a server listens at: clients may connect, and wait to be served."""
+    return _listen_at_port(place) if place.socket is None else _listen_at_file(place.socket)
 
 
 def serve(application: ASGIApp, listener: socket.socket) -> None:
@@ -105,19 +103,15 @@ def _listen_at_port(place: ListeningPlace) -> socket.socket:
         found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
     except OSError as error:
         raise InvalidValue(f"there is no host {place.host!r}: {error.strerror}") from None
-    family, kind, protocol, _, address = found[0]
-    listener = socket.socket(family, kind, protocol)
+    family, *_, address = found[0]
+    both = place.host == "::" and socket.has_dualstack_ipv6()
     try:
-        if os.name != "nt":
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        return socket.create_server(address, family=family, backlog=_WAITING, dualstack_ipv6=both)
     except OSError as error:
-        listener.close()
         raise InvalidValue(
-            f"{place.host} port {place.port} cannot be had: {error.strerror}",
+            f"{place.host} port {place.port} cannot be had: {os.strerror(error.errno or 0)}",
             "name another with --port; 0 takes a free one",
         ) from None
-    return listener
 
 
 def _listen_at_file(path: str) -> socket.socket:
@@ -129,6 +123,7 @@ def _listen_at_file(path: str) -> socket.socket:
     try:
         _remove_dead(path)
         listener.bind(path)
+        listener.listen(_WAITING)
     except OSError as error:
         listener.close()
         raise StorageRefused(f"{path} cannot be made: {error.strerror or error}") from None

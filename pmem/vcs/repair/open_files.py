@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pmem.core.rawjson import NotJson, load
-from pmem.core.threeway.deciding import Versions, base_of, version
+from pmem.core.threeway.deciding import Versions, version
 from pmem.core.threeway.markers import apart, has_markers, plain_lines
-from pmem.core.threeway.shapes import SHAPES, RecordShape, checked
+from pmem.core.threeway.shapes import SHAPES, RecordShape
 from pmem.core.threeway.values import Doubt, same
 from pmem.errors import Damaged, FileNotRead
 from pmem.project.configuration import CONFIG_FILE
@@ -204,7 +204,7 @@ def record_cases(files: Sequence[OpenFile]) -> tuple[list[Case], dict[str, str]]
     left = {}
     for file in files:
         try:
-            read[file.path] = _staged_versions(file) if file.stages else _text_versions(file)
+            read[file.path] = _versions(file)
         except Unfit as unfit:
             left[file.path] = str(unfit)
     cases = []
@@ -221,22 +221,32 @@ def record_cases(files: Sequence[OpenFile]) -> tuple[list[Case], dict[str, str]]
     return cases, left
 
 
-def _staged_versions(file: OpenFile) -> list[_Version]:
+def _versions(file: OpenFile) -> list[_Version]:
+    """Read git's stages, else what stands between the markers; a base of no use is none."""
     found = []
-    for number, data in sorted(file.stages.items()):
+    for number, data in sorted((file.stages or _apart(file)).items()):
         try:
             found.append(read_version(number, data, file.path))
         except UNREADABLE as error:
-            if number != BASE:
-                raise Unfit(
-                    f"{_SIDES[number]} is not as pmem writes it ({error}): take the other side"
-                    f" with `git checkout --{_SIDES[OURS + THEIRS - number]}`, or {BY_HAND}"
-                ) from None
+            if number == BASE:
+                continue
+            where, advice = "between its markers, ", _FIX_BY_HAND
+            if file.stages:
+                other = _SIDES[OURS + THEIRS - number]
+                where, advice = (
+                    "",
+                    f"take the other side with `git checkout --{other}`, or {BY_HAND}",
+                )
+            raise Unfit(
+                f"{where}{_SIDES[number]} is not as pmem writes it ({error}): {advice}"
+            ) from None
+    if not file.stages and len({it.key for it in found}) > 1:
+        return [it for it in found if it.number != BASE]
     return found
 
 
-def _text_versions(file: OpenFile) -> list[_Version]:
-    """Read both sides from the text between the markers, and the base if it shows one."""
+def _apart(file: OpenFile) -> dict[int, bytes]:
+    """Take the text with markers apart into what the stages would be."""
     data, key = file.here or b"", key_of(file.path)
     if key is None:
         raise Unfit(f"its name is no id: {_FIX_BY_HAND}")
@@ -250,24 +260,8 @@ def _text_versions(file: OpenFile) -> list[_Version]:
             " apart: take both files from the commits where they are whole, with"
             " `git checkout COMMIT -- FILE`"
         )
-    found = []
-    for number, side in ((OURS, text.ours), (THEIRS, text.theirs)):
-        try:
-            found.append(read_version(number, side, file.path))
-        except UNREADABLE as error:
-            raise Unfit(
-                f"between its markers, {_SIDES[number]} is not as pmem writes it ({error}):"
-                f" {_FIX_BY_HAND}"
-            ) from None
-    shown = base_of(text)
-    try:
-        if shown is not None:
-            checked(shown, key.shape)
-            if {shown["id"]} == {it.key.id for it in found}:
-                found.append(_Version(found[0].key, BASE, shown))
-    except Doubt:
-        pass
-    return found
+    sides = {OURS: text.ours, THEIRS: text.theirs}
+    return sides if text.base is None else {**sides, BASE: text.base}
 
 
 def read_version(number: int, data: bytes, path: str) -> _Version:
