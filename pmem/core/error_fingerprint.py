@@ -28,6 +28,8 @@ _EXCEPTION: Final = re.compile(
     r"(?:E +|Caused by: |Unhandled exception\. |Uncaught |Exception in thread \S+ )?"
     r"[A-Za-z_][\w.$]*(?:Error|Exception|Interrupt|Exit)(?: \[\w+\])?(?::|$)"
 )
+_PLAIN: Final = re.compile(r"(?:Uncaught )?(?:Error|Exception)(?: \[\w+\])?(?::|$)")
+"""What exceptions, and the errors of many programs, begin with; a trace below it tells."""
 _ERROR: Final = re.compile(
     r"(?:^|[\s:\]>)-])(?:(?i:error|fatal|panic|fail|err!)(?: ?\[?[A-Z]{1,8}\d{1,6}\]?)? ?[:!]"
     r"|(?i:err!|\[error\]|npm error)|ERROR(?=\s))"
@@ -38,6 +40,7 @@ _COMPLAINT: Final = re.compile(
 )
 _TRACE: Final = "Traceback (most recent call last):"
 _PANIC: Final = " panicked at "
+_WENT_WRONG: Final = "* What went wrong:"
 
 _MOST_BEFORE: Final = 8
 """So many things before an error are left out at the most."""
@@ -50,11 +53,15 @@ _BEFORE: Final = tuple(
             r"(?: ?(?:Z|[+-]\d\d:?\d\d|UTC))?:?\s+",
             r"\[[^\[\]]{1,60}\]:?\s+",
             r"npm (?:ERR!|error)\s+",
+            r"FAILED \S{1,300} - ",
+            r"E\s+",
             r"(?:Uncaught|Caused by:|Unhandled exception\.)\s+",
             r"[\w.-]{1,30}:\s+(?=(?i:error|fatal)\b)",
             r"[^\s:()]{1,300}[:(]\d{1,7}(?:[:,]\d{1,7})?\)?:?\s+(?:-\s+)?",
             r"\d{1,7}:\d{1,7}\s+",
             r"(?i:error|fatal|critical|severe)(?:\s*[:!]\s*|\s+)",
+            r"(?:WARN|INFO|DEBUG)\w{0,4}:?\s+",
+            r"\|\s+",
         ),
     )
 )
@@ -71,6 +78,7 @@ _QUOTED: Final = (
 _WORD: Final = r"[^\s\"'`()\[\]{}<>,;=|\u2018\u2019\u201c\u201d\u00ab\u00bb][^\s\"`()\[\]{}<>,;=|]*"
 _PIECES: Final = re.compile(f"(?P<quoted>{_QUOTED})|(?P<word>{_WORD})|(?P<space>\\s+)")
 _BARE_PIECES: Final = re.compile(f"(?P<word>{_WORD})|(?P<space>\\s+)")
+_FILE_AND_LINE: Final = re.compile(r"[^:]+\.\w{1,5}:\d")
 _RUN: Final = re.compile(r"[0-9A-Za-z_]+")
 _NUMBER: Final = re.compile(r"(?<!\w)[+-]?0(?:[.,:+-]0)*")
 _LETTERS: Final = re.compile(r"[A-Z]{1,8}\d{2,6}|[^\W\d_]{2,}")
@@ -118,7 +126,7 @@ def _masked_piece(found: "re.Match[str]") -> str:
     if found.lastgroup == "space":
         return " "
     word = found[0]
-    if "/" in word or "\\" in word:
+    if "/" in word or "\\" in word or _FILE_AND_LINE.match(word):
         return "/"
     return _NUMBER.sub("0", _RUN.sub(_masked_run, word))
 
@@ -151,8 +159,13 @@ def _exceptions(lines: list[str]) -> Iterator[str]:
             yield line
         elif _PANIC in line and line.endswith(":"):
             yield f"{line} {after}"
+        elif line == _WENT_WRONG:
+            yield after
         elif line.startswith("E ") and not before.startswith("E "):
             yield line[1:]
+        elif _PLAIN.match(line):
+            if after.lstrip().startswith("at "):
+                yield line
         elif _EXCEPTION.match(line):
             yield line
         before = line
@@ -186,11 +199,8 @@ def _is_telling(said: str, nothing: frozenset[str]) -> bool:
     words = {word for word in _LETTERS.findall(said) if word.lower() not in nothing}
     if any(map(_CODE.fullmatch, words)):
         return True
-    return sum(map(_weight, {word.lower() for word in words})) >= _LEAST_WORDS
-
-
-def _weight(word: str) -> int:
-    return 1 if word.isascii() else len(word) // 2
+    distinct = {word.lower() for word in words}
+    return sum(1 if word.isascii() else len(word) // 2 for word in distinct) >= _LEAST_WORDS
 
 
 def essence(line: str) -> str:

@@ -180,6 +180,8 @@ def _is_ordering(text: str) -> bool:
 
 
 def _is_imperative(text: str, surely: bool) -> bool:
+    if _NAMED.match(text):
+        return False
     first, *clauses = _DASH.split(text)
     if _BEFORE.match(text):
         clauses += text.split(", ", _MOST_COMMAS)[1:]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, zip_longest
+from itertools import compress, groupby, zip_longest
 from typing import Final, NamedTuple
 
 from pmem.core.lines import split_lines
@@ -284,15 +284,9 @@ def _list(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator
     is_checklist = lead is not None and all(map(_OPEN_TASK.match, bullets))
     if is_checklist:
         part = [one._replace(text=_OPEN_TASK.sub("", one.text)) for one in part]
-    groups: list[list[MarkdownBlock]] = []
-    for block in part:
-        if block.kind is MarkdownKind.CODE and not _code_parts(block):
-            yield Said("", [block])
-        elif block.kind is MarkdownKind.BULLET or not groups:
-            groups.append([block])
-        else:
-            groups[-1].append(block)
-    entries = list(map(_entry, groups))
+    is_told = [one.kind is not MarkdownKind.CODE or bool(_code_parts(one)) for one in part]
+    yield from (Said("", [one]) for one, told in zip(part, is_told, strict=True) if not told)
+    entries = [_entry(group) for group in _by_entry(list(compress(part, is_told)))]
     yield from (one for one in entries if not one.text)
     kept = [one for one in entries if one.text]
     are_rules = is_checklist or bool(_RULES.search("".join(part[0].headings[-1:])))
@@ -308,12 +302,8 @@ def _list(part: Sequence[MarkdownBlock], lead: MarkdownBlock | None) -> Iterator
     longest = LONGEST_STEPS if are_steps else 0 if are_sentences else LONGEST
     if kept and len(whole) <= longest and (opening or are_steps or are_named):
         blocks = [*_blocks(lead), *(block for one in kept for block in one.blocks)]
-        type_ = _type_of_rows([one.text for one in kept]) if are_named else None
-        if are_steps or any(one.type is MemoryType.PROCEDURE for one in kept):
-            type_ = MemoryType.PROCEDURE
-        elif are_rules and type_ is None and type_of(whole) is MemoryType.FACT:
-            type_ = MemoryType.CONSTRAINT
-        if forbids(opening):
+        type_ = _type_of_list(opening, kept, are_steps, are_named)
+        if are_rules and type_ is None and type_of(whole) is MemoryType.FACT:
             type_ = MemoryType.CONSTRAINT
         yield Said(whole, blocks, type_)
         return
@@ -332,6 +322,17 @@ def _are_steps(entries: Sequence[Said], are_rules: bool) -> bool:
     does = [is_sure_order(one.text) and not is_binding(one.text) for one in entries]
     are_named = all(_LABELLED.match(one.blocks[0].text) for one in entries)
     return not (are_rules or are_named) and 2 * sum(does) >= len(does)
+
+
+def _type_of_list(
+    opening: str, entries: Sequence[Said], are_steps: bool, are_named: bool
+) -> MemoryType | None:
+    """Return what a list is that is kept whole; None where its text decides."""
+    if forbids(opening):
+        return MemoryType.CONSTRAINT
+    if are_steps or any(one.type is MemoryType.PROCEDURE for one in entries):
+        return MemoryType.PROCEDURE
+    return _type_of_rows([one.text for one in entries]) if are_named else None
 
 
 def _alike(entries: Sequence[Said], are_rules: bool) -> Iterator[Said]:
@@ -355,6 +356,17 @@ def _alike(entries: Sequence[Said], are_rules: bool) -> Iterator[Said]:
             yield one._replace(type=MemoryType.FACT)
         else:
             yield one._replace(type=type_)
+
+
+def _by_entry(part: Sequence[MarkdownBlock]) -> Iterator[list[MarkdownBlock]]:
+    """Yield each entry of a list with the blocks that are in it."""
+    entry: list[MarkdownBlock] = []
+    for block in part:
+        if block.kind is MarkdownKind.BULLET and entry:
+            yield entry
+            entry = []
+        entry.append(block)
+    yield entry
 
 
 def _entry(blocks: Sequence[MarkdownBlock]) -> Said:

@@ -8,9 +8,9 @@ import msgspec
 from msgspec.structs import replace
 
 from pmem.core.policy import Reach, app_of, category_of
-from pmem.core.selection import Order, Portion, Selection, selected_among
+from pmem.core.selection import Order, Portion, Selection
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
-from pmem.storage.backend import Backend, Change, Holders, Problem, Tally, pool_of, tally_of
+from pmem.storage.backend import Backend, Change, Holders, Problem, Tally
 from pmem.storage.unindexed import Unindexed
 from pmem.values.records import KINDS, Record
 
@@ -66,7 +66,7 @@ class Limited(Unindexed):
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
     ) -> list[R]:
         if self._today is not None:
-            return selected_among(self.scan(type_), selection, order, limit)
+            return super().select(type_, selection, order, limit)
         return self._backend.select(type_, self._within(selection), order, limit)
 
     def some_of(
@@ -84,7 +84,7 @@ class Limited(Unindexed):
         self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
     ) -> Tally:
         if self._today is not None:
-            return tally_of(self.scan(type_), selection, columns, least)
+            return super().tally(type_, selection, columns, least)
         return self._backend.tally(type_, self._within(selection), columns, least)
 
     def _within(self, selection: Selection) -> Selection:
@@ -98,7 +98,7 @@ class Limited(Unindexed):
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
         if self._today is not None:
-            return search(pool_of(self.scan))
+            return super().searched(search)
         return self._backend.searched(lambda pool: search(pool.within(self._reach)))
 
     def moment(self) -> AbstractContextManager[None]:

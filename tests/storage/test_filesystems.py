@@ -50,14 +50,13 @@ def test_a_system_without_such_a_table_tells_nothing(tmp_path: Path) -> None:
     assert kind_of(str(tmp_path), str(tmp_path / "none")) is None
 
 
-@pytest.mark.parametrize("kind", ["nfs", "nfs4", "cifs", "smb3", "fuse", "fuse.sshfs", "9p"])
+SHARED = ("nfs", "nfs4", "cifs", "smb3", "fuse", "fuse.sshfs", "9p")
+OTHERS = ("ext4", "xfs", "btrfs", "tmpfs", "overlay", "fuseblk", "apfs")
+
+
+@pytest.mark.parametrize("kind", [*SHARED, *OTHERS])
 def test_file_systems_of_several_computers_are_known(kind: str) -> None:
-    assert is_shared(kind)
-
-
-@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "tmpfs", "overlay", "fuseblk", "apfs"])
-def test_others_are_not_suspected(kind: str) -> None:
-    assert not is_shared(kind)
+    assert is_shared(kind) == (kind in SHARED)
 
 
 def test_doctor_tells_of_weak_locks(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,24 +92,14 @@ def without_sync(*, of_folders: bool) -> Iterator[None]:
         yield
 
 
-def no_sync_of_files(workspace: Workspace) -> None:
-    with without_sync(of_folders=False):
-        edit_one(workspace)
+def unsynced(command: Command, *, folders: bool) -> Command:
+    """Return a command whose files, or whose folders, are not synced."""
 
+    def design(workspace: Workspace) -> None:
+        with without_sync(of_folders=folders):
+            command(workspace)
 
-def no_sync_of_folders(workspace: Workspace) -> None:
-    with without_sync(of_folders=True):
-        add_one(workspace)
-
-
-def staged_without_sync_of_folders(workspace: Workspace) -> None:
-    with without_sync(of_folders=True):
-        add_several(workspace)
-
-
-def staged_without_sync_of_files(workspace: Workspace) -> None:
-    with without_sync(of_folders=False):
-        add_several(workspace)
+    return design
 
 
 def acknowledged_before_sync(workspace: Workspace) -> None:
@@ -158,10 +148,10 @@ def file_by_file(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("design", "expected"),
     [
-        (no_sync_of_files, "a file that cannot be read"),
-        (no_sync_of_folders, "an acknowledged write is lost"),
-        (staged_without_sync_of_folders, "an acknowledged write is lost"),
-        (staged_without_sync_of_files, "a file that cannot be read"),
+        (unsynced(edit_one, folders=False), "a file that cannot be read"),
+        (unsynced(add_one, folders=True), "an acknowledged write is lost"),
+        (unsynced(add_several, folders=True), "an acknowledged write is lost"),
+        (unsynced(add_several, folders=False), "a file that cannot be read"),
         (in_place, "a file that cannot be read"),
         (file_by_file, "half of a commit"),
         (acknowledged_before_sync, "an acknowledged write is lost"),

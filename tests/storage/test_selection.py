@@ -40,6 +40,7 @@ SELECTIONS = (
     Selection(reach=Reach(procedures=False, apps=frozenset({"mail"}))),
     Selection(ids=(id_of(3), id_of(5), "nobody")),
     Selection(subjects=("parser", "rules"), least=(("importance", 0.9),)),
+    Selection(wanted=Filter(), keys=("subject:parser", "subject:nothing", judged_key(id_of(3)))),
 )
 ORDERS: tuple[Order, ...] = (
     (),

@@ -7,21 +7,17 @@ again prunes nothing more.
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
 from pmem.core.pruning.kinds import Kinds, kinds_of
 from pmem.core.pruning.segments import Task, tasks, units
-from pmem.core.pruning.talk_first import (
-    MessageGroup,
-    choose_kept,
-    choose_unfinished,
-    message_groups,
-    unit_group,
-)
 from pmem.values.records import Message, Role
 from pmem.values.rules import Scoring
+
+if TYPE_CHECKING:
+    from pmem.core.pruning.talk_first import MessageGroup
 
 _DIGITS: Final = 9
 """Scores are rounded, so that sums of the same parts are equal in whatever order."""
@@ -143,6 +139,8 @@ def plan(
     message of the user never leave, nor does what goes with one of them. What was pruned earlier
     (`gone`) stays pruned and counts for nothing.
     """
+    from pmem.core.pruning.talk_first import choose_kept, choose_unfinished
+
     earlier = frozenset(gone)
     live = {i: one.tokens for i, one in enumerate(messages) if one.id not in earlier}
     found, latest = tasks(messages), len(messages) - 1
@@ -221,11 +219,13 @@ def _groups(
     finished: Sequence[bool],
     scores: Sequence[float],
     requests: Sequence[int],
-) -> list[MessageGroup]:
+) -> "list[MessageGroup]":
     """Return what stays or goes together, what is worth most first.
 
     By importance that is whole units (see `segments.units`), and nothing else counts.
     """
+    from pmem.core.pruning.talk_first import message_groups, unit_group
+
     if rules.strategy == "importance" and not rules.finished_only:
         known = [unit_group(unit, finished) for unit in units(messages)]
     else:
@@ -233,7 +233,7 @@ def _groups(
     merit, length = _STRATEGIES[rules.strategy].merit, len(messages)
     merits = [merit(importance, place / length) for place, importance in enumerate(scores)]
 
-    def order(group: MessageGroup) -> tuple[int, bool, float, int]:
+    def order(group: "MessageGroup") -> tuple[int, bool, float, int]:
         best = max(merits[place] for place in group.places)
         return -group.worth, group.finished, -best, -group.places[-1]
 

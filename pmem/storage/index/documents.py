@@ -7,7 +7,8 @@ them says; when any of them changes, all of them are read again.
 import sqlite3
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -115,10 +116,10 @@ def post(connection: sqlite3.Connection) -> None:
     """Make what searches need of every record that is not posted yet, within a transaction."""
     unposted = set(connection.execute("select store, id from unposted"))
     is_new = connection.execute("select 1 from document limit 1").fetchone() is None
-    changed = unposted if is_new else _with_rivals(connection, unposted)
+    changed = unposted if is_new else with_rivals(unposted, partial(_rivals, connection))
     postings = Postings(connection)
     touched = _forget_all(connection, postings, () if is_new else sorted(changed))
-    found = _entries(connection, sorted(changed, key=_rank))
+    found = _entries(connection, sorted(changed, key=rank))
     while batch := list(islice(found, _BATCH)):
         touched |= _learn(connection, postings, batch)
         postings.write()
@@ -127,22 +128,28 @@ def post(connection: sqlite3.Connection) -> None:
     connection.execute("delete from unposted")
 
 
-def _with_rivals(connection: sqlite3.Connection, changed: set[Source]) -> set[Source]:
-    """Add the records that hold a document which a changed record holds as well."""
-    found, fresh = set(changed), changed
+def _rivals(connection: sqlite3.Connection, sources: set[Source]) -> set[Source]:
+    if connection.execute("select 1 from shared limit 1").fetchone() is None:
+        return set()
     query = (
         "select other.store, other.record from shared join shared as other using (id)"
         " where shared.store = ? and shared.record = ?"
     )
-    any_ = connection.execute("select 1 from shared limit 1").fetchone()
-    while fresh and any_:
-        rivals = {rival for source in fresh for rival in connection.execute(query, source)}
-        fresh = rivals - found
+    return {rival for source in sources for rival in connection.execute(query, source)}
+
+
+def with_rivals(
+    changed: set[Source], rivals_of: Callable[[set[Source]], set[Source]]
+) -> set[Source]:
+    """Add the records that hold a document which a changed record holds as well."""
+    found, fresh = set(changed), changed
+    while fresh:
+        fresh = rivals_of(fresh) - found
         found |= fresh
     return found
 
 
-def _rank(source: Source) -> tuple[int, str]:
+def rank(source: Source) -> tuple[int, str]:
     """Order records as a search without an index reads them."""
     return _ORDER[source[0]], source[1]
 
@@ -213,7 +220,7 @@ def _seat(
                 return number
             if row[0] == entry.id:
                 _share(connection, entry.id, row[1:3], source)
-                if _rank(row[1:3]) > _rank(source):
+                if rank(row[1:3]) > rank(source):
                     return None
                 _drop(connection, postings, number, *row[3:])
                 touched.add(row[3])

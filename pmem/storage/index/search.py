@@ -178,7 +178,18 @@ class _Statistics:
             "select label, documents, length, sessions, said, said_length from @total"
             " where label among :labels order by label"
         )
-        return _totals_of(self._pool.rows(query, labels=self._labels))
+        rows = self._pool.rows(query, labels=self._labels)
+        lengths: dict[str, tuple[int, float]] = {}
+        for label, count, length, *_ in rows:
+            known, whole = lengths.get(label.rstrip("!"), (0, 0.0))
+            lengths[label.rstrip("!")] = (known + count, whole + length)
+        return Totals(
+            documents=sum(row[1] for row in rows),
+            lengths=lengths,
+            sessions=sum(row[3] for row in rows),
+            said=sum(row[4] for row in rows),
+            said_length=sum((row[5] for row in rows), 0.0),
+        )
 
     def postings(self, term: str) -> Mapping[int, float]:
         return self._pool.postings(self._labels, term) if self._totals.documents else {}
@@ -195,13 +206,20 @@ class _Statistics:
     ) -> Mapping[int, SessionDocuments]:
         small, labels = list(keys), self._labels
         if small and most is not None:
-            found = self._pool.rows(_SMALL, keys=small, labels=labels, most=most)
-            small = [key for (key,) in found]
+            few = self._pool.rows(_SMALL, keys=small, labels=labels, most=most)
+            small = [key for (key,) in few]
         query = (
             "select session, number, length, speaker from @document where session among :keys"
             " and label among :labels order by session, place, number"
         )
-        return _sessions_of(self._pool.rows(query, keys=small, labels=labels) if small else [])
+        found: dict[int, SessionDocuments] = {}
+        rows = self._pool.rows(query, keys=small, labels=labels) if small else ()
+        for key, number, length, speaker in rows:
+            session = found.setdefault(key, SessionDocuments([], [], {}))
+            session.numbers.append(number)
+            session.lengths.append(length)
+            session.speakers[speaker] = None
+        return found
 
     def speakers(self) -> Mapping[str, Sequence[str]]:
         query = "select distinct name from @speaker where label among :labels order by name"
@@ -220,38 +238,3 @@ class _Statistics:
             place = DocumentKey(RECORD_TYPES[store], record, id_)
             found[number] = place.text_in(decode(data, place.type))
         return found
-
-
-def _totals_of(rows: Sequence[Any]) -> Totals:
-    """Add up aggregates.
-
-    Args:
-        rows: For each label it, how many documents it has, how long these are, how many sessions
-            it has, how many documents of sessions, and how long those are; by ascending label.
-    """
-    lengths: dict[str, tuple[int, float]] = {}
-    for label, count, length, *_ in rows:
-        known, whole = lengths.get(label.rstrip("!"), (0, 0.0))
-        lengths[label.rstrip("!")] = (known + count, whole + length)
-    return Totals(
-        documents=sum(row[1] for row in rows),
-        lengths=lengths,
-        sessions=sum(row[3] for row in rows),
-        said=sum(row[4] for row in rows),
-        said_length=sum((row[5] for row in rows), 0.0),
-    )
-
-
-def _sessions_of(rows: Iterable[Any]) -> dict[int, SessionDocuments]:
-    """Return sessions by number.
-
-    Args:
-        rows: Of each document its session, number, length and speaker, in their order.
-    """
-    found: dict[int, SessionDocuments] = {}
-    for key, number, length, speaker in rows:
-        session = found.setdefault(key, SessionDocuments([], [], {}))
-        session.numbers.append(number)
-        session.lengths.append(length)
-        session.speakers[speaker] = None
-    return found

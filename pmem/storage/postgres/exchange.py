@@ -3,18 +3,19 @@
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pmem.errors import NotFound, Unreachable
 from pmem.storage.files.recordfile import parse
+from pmem.storage.index.documents import Source
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.selecting import held_for_update
 from pmem.storage.postgres.server import Server
-from pmem.storage.postgres.writing import Source, WrittenRecord, write_records
+from pmem.storage.postgres.writing import WrittenRecord, write_records
 from pmem.values.records import RECORD_TYPES
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    pass
 
 _DIGESTS: Final = (
     "select store, id, sha256(data) from pmem.record where project = %s and store = any(%s)"
@@ -46,21 +47,14 @@ class ServerSide:
 
     def digests(self, stores: Collection[str]) -> dict[Source, bytes]:
         """Return a digest of each record of some stores."""
-
-        def ask(connection: "Connection[Any]") -> list[Any]:
-            values = (self._server.number, list(stores))
-            return connection.execute(_DIGESTS, values, binary=True).fetchall()
-
-        return {(store, id_): digest for store, id_, digest in self._server.ask(ask)}
+        rows = self._records.rows(_DIGESTS, self._server.number, list(stores))
+        return {(store, id_): digest for store, id_, digest in rows}
 
     def gone(self, keys: Sequence[Source]) -> dict[Source, bytes]:
         """Return digests of what records held that were deleted for good lately."""
-        values = (self._server.number, [store for store, _ in keys], [id_ for _, id_ in keys])
-
-        def ask(connection: "Connection[Any]") -> list[Any]:
-            return connection.execute(_GONE, values, binary=True).fetchall()
-
-        return {(store, id_): digest for store, id_, digest in self._server.ask(ask)}
+        stores, ids = [store for store, _ in keys], [id_ for _, id_ in keys]
+        rows = self._records.rows(_GONE, self._server.number, stores, ids)
+        return {(store, id_): digest for store, id_, digest in rows}
 
     def lock(self) -> AbstractContextManager[None]:
         """Hold off other writers."""
@@ -100,10 +94,7 @@ class ServerSide:
 
     def has_written(self, batch: str) -> bool:
         """Tell whether a batch was written."""
-        values = (self._server.number, batch)
-        return self._server.ask(
-            lambda connection: connection.execute(_BEGUN, values).fetchone() is not None
-        )
+        return bool(self._records.rows(_BEGUN, self._server.number, batch))
 
     def forget(self, batch: str) -> None:
         """Forget a batch that both sides have."""

@@ -46,14 +46,7 @@ class ServerKeeper:
 
     @contextmanager
     def _writing(self, lock: int | None = None) -> "Iterator[Connection[Any]]":
-        """Begin a transaction.
-
-        Args:
-            lock: What others of this kind wait for until it ends; nothing when None.
-
-        Raises:
-            ReadOnly: This run is read-only.
-        """
+        """Begin a transaction; a lock is what others of this kind wait for until it ends."""
         self._check_writes()
         with self._server.connection() as connection, connection.transaction():
             if lock is not None:
@@ -62,11 +55,7 @@ class ServerKeeper:
             yield connection
 
     def _write(self, query: str, *values: Any) -> int:
-        """Write with one statement, whose first value is the project; return how many rows.
-
-        Raises:
-            ReadOnly: This run is read-only.
-        """
+        """Write with one statement, whose first value is the project; return how many rows."""
         self._check_writes()
         with self._server.connection() as connection:
             return connection.execute(query.encode(), (self._server.number, *values)).rowcount

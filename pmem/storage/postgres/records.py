@@ -60,13 +60,13 @@ class ServerRecords:
             values += [clean(reference)] * 2
         if is_id(reference):
             query, values = f"{query} and id = %s", [*values, reference]
-        return [id_ for (id_,) in self._rows(f"{query} order by id", *values)]
+        return [id_ for (id_,) in self.rows(f"{query} order by id", *values)]
 
     def read(self, type_: type[R], identifier: str) -> R:
         found = []
         if is_id(identifier):
             query = "select data from pmem.record where project = %s and store = %s and id = %s"
-            found = self._rows(query, self.server.number, STORES[type_], identifier)
+            found = self.rows(query, self.server.number, STORES[type_], identifier)
         if not found:
             raise NotFound(f"there is no {KINDS[type_]} {identifier}")
         return self._parsed(type_, identifier, found[0][0])
@@ -81,7 +81,7 @@ class ServerRecords:
         after = ""
         while True:
             asked = (self.server.number, STORES[type_], after, *[without] * bool(without), _PAGE)
-            found = self._rows(f"{query} order by id limit %s", *asked)
+            found = self.rows(f"{query} order by id limit %s", *asked)
             yield from self._usable(type_, found)
             if len(found) < _PAGE:
                 return
@@ -91,7 +91,7 @@ class ServerRecords:
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
     ) -> list[R]:
         query, values = self._query("id, data", type_, Portion(selection, order, limit))
-        found = self._usable(type_, self._rows(query, *values))
+        found = self._usable(type_, self.rows(query, *values))
         return list(filter(selection.judge(), found))[:limit]
 
     def some_of(self, type_: type[R], selection: Selection, parts: Sequence[Portion]) -> list[R]:
@@ -104,7 +104,7 @@ class ServerRecords:
             f"select id, data from pmem.record where number in ({' union '.join(queries)})"
             " and project = %s and store = %s order by id"
         )
-        found = self._usable(type_, self._rows(query, *values, project, STORES[type_]))
+        found = self._usable(type_, self.rows(query, *values, project, STORES[type_]))
         return list(filter(selection.judge(), found))
 
     def tally(
@@ -116,7 +116,7 @@ class ServerRecords:
         by = ", ".join(column(name) for name in columns)
         query = f"select {by}{', ' * bool(by)}count(*) from pmem.record where {found.text}"
         query += f" group by {by}" * bool(by) + " having count(*) >= %s"
-        rows = self._rows(query, *found.values, least)
+        rows = self.rows(query, *found.values, least)
         return {tuple(values): number for *values, number in rows if number}
 
     def figure(self, type_: type[Record], name: str, kind: type[T], make: Callable[[], T]) -> T:
@@ -127,7 +127,7 @@ class ServerRecords:
             " and figure.revision = store.revision and figure.name = %s"
             " where store.project = %s and store.name = %s"
         )
-        found = self._rows(query, name, project, store)
+        found = self.rows(query, name, project, store)
         revision, kept = found[0] if found else (0, None)
         if kept is not None:
             return msgspec.json.decode(kept, type=kind)
@@ -148,7 +148,7 @@ class ServerRecords:
             "select id, data from pmem.mark join pmem.record on record.number = mark.record"
             " where mark.name = %s and project = %s and store = %s order by id"
         )
-        return self._usable(type_, self._rows(query, mark, self.server.number, STORES[type_]))
+        return self._usable(type_, self.rows(query, mark, self.server.number, STORES[type_]))
 
     def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
         query = (
@@ -166,7 +166,7 @@ class ServerRecords:
             " from unnest(%s::text[]) as asked where not exists (select from pmem.word"
             " where project = %s and word = asked offset %s)"
         )
-        rows = self._rows(query, project, STORES[type_], list(given), project, most)
+        rows = self.rows(query, project, STORES[type_], list(given), project, most)
         return {given[word]: ids for word, ids in rows}
 
     def searched(self, search: "Callable[[Pool], T]") -> T:
@@ -211,7 +211,8 @@ class ServerRecords:
                 return question(self._turn.connection, self.server.number)
         return self.server.ask(lambda connection: question(connection, self.server.number))
 
-    def _rows(self, query: str, *values: Any) -> list[Any]:
+    def rows(self, query: str, *values: Any) -> list[Any]:
+        """Return the rows of a query."""
         return self._ask(
             lambda connection, _: connection.execute(query.encode(), values, binary=True).fetchall()
         )
@@ -231,7 +232,7 @@ class ServerRecords:
         path, placed = selection.wanted.path, []
         if path is not None:
             query = "select distinct patterns from pmem.place where project = %s"
-            found = [patterns for (patterns,) in self._rows(query, self.server.number)]
+            found = [patterns for (patterns,) in self.rows(query, self.server.number)]
             placed = [each for each in found if applies_within(each.split("\n"), path)]
         return condition(self.server.number, STORES[type_], selection, placed)
 

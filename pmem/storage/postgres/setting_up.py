@@ -22,7 +22,7 @@ from pmem.values.records import RECORD_TYPES
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from pmem.storage.postgres.writing import Source
+    from pmem.storage.index.documents import Source
 
 _LOCK: Final = 0x706D656D
 _VERSION: Final = (

@@ -19,7 +19,7 @@ from pmem.values.records import KINDS, STORES
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from pmem.storage.postgres.writing import Source
+    from pmem.storage.index.documents import Source
 
 WRITER: Final = 0x706D
 """What our advisory locks begin with."""

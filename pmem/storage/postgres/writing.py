@@ -12,7 +12,7 @@ from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import label_of
 from pmem.core.selection import STORED, column_values
 from pmem.storage.files.recordfile import decode
-from pmem.storage.index.documents import document_row
+from pmem.storage.index.documents import Source, document_row, rank, with_rivals
 from pmem.storage.postgres.selecting import clean, digest_of_key, folders_of, twin_digest
 from pmem.values.records import RECORD_TYPES, Memory, Record
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 _Item = TypeVar("_Item")
-Source = tuple[str, str]
-"""A record: its store's folder and its id."""
-_ORDER: Final = {folder: place for place, folder in enumerate(RECORD_TYPES)}
 _RIVALS: Final = (
     "select distinct other.store, other.record from pmem.shared as own"
     " join pmem.shared as other on other.project = own.project and other.id = own.id"
@@ -74,23 +71,17 @@ class DocumentWriter:
 
     def post(self, changed: Mapping[Source, Record | None], known: Iterable[Source]) -> None:
         """Make what searches need of records that have changed."""
-        touched = self._with_rivals({*known})
+        touched = with_rivals({*known}, self._rivals)
         self._forget(touched)
-        found = sorted({*touched, *changed}, key=_rank)
+        found = sorted({*touched, *changed}, key=rank)
         documents = list(self._entries(found, changed))
         self._look_up(entry.document.number for _, entry in documents)
         for source, entry in documents:
             self._seat(source, entry)
         self._write()
 
-    def _with_rivals(self, sources: set[Source]) -> set[Source]:
-        """Add the records that hold a document which one of these holds as well."""
-        found, fresh = set(sources), sources
-        while fresh:
-            rivals = set(self._connection.execute(_RIVALS, self._named(fresh)).fetchall())
-            fresh = rivals - found
-            found |= fresh
-        return found
+    def _rivals(self, sources: set[Source]) -> set[Source]:
+        return set(self._connection.execute(_RIVALS, self._named(sources)).fetchall())
 
     def _forget(self, sources: Iterable[Source]) -> None:
         asked = self._named(sources)
@@ -133,7 +124,7 @@ class DocumentWriter:
             held = holder[1]
             if (held if isinstance(held, str) else held.id) == clean(entry.id):
                 self._shared |= {(entry.id, source), (entry.id, holder[0])}
-                if _rank(holder[0]) > _rank(source):
+                if rank(holder[0]) > rank(source):
                     return
                 if isinstance(held, str):
                     query = "delete from pmem.document where project = %s and number = %s"
@@ -184,11 +175,6 @@ def _batches(items: Iterable[_Item], most: int) -> Iterator[list[_Item]]:
     iterator = iter(items)
     while batch := list(islice(iterator, most)):
         yield batch
-
-
-def _rank(source: Source) -> tuple[int, str]:
-    """Order records as a search without an index reads them."""
-    return _ORDER[source[0]], source[1]
 
 
 _GENERATED: Final = frozenset(
