@@ -274,10 +274,7 @@ def _option(
 
 @cache
 def _shared_options() -> tuple[TyperOption, ...]:
-    """Return the options that every command has, before or after its name.
-
-    They are made once: the root's and a command's are the same.
-    """
+    """Return the options that every command has, the root's and a command's the same."""
     return (
         _option("Use the memory of this folder.", "-C", "directory", metavar="DIR"),
         _option("Print one line of JSON.", "--json"),

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from pmem.assistants.hook_answers import HookAnswer
     from pmem.assistants.tool_calls import ToolFile
     from pmem.cli.session import CommandSession
-MOST_BYTES = 16_000_000
-"""Of standard input; nobody's prompt is longer."""
+MOST_BYTES = 16_000_000  # of standard input; nobody's prompt is longer
 _OFF = ("off", "0", "false", "no")
 
 

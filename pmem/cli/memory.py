@@ -31,8 +31,7 @@ from pmem.values.ids import short
 if TYPE_CHECKING:
     from pmem.core.lifecycle.neighbours import Neighbour
 
-SUGGESTED = 9
-"""The exit code of `add` when a memory should be updated instead."""
+SUGGESTED = 9  # the exit code of `add` when a memory should be updated instead
 EXIT_CODES = {"added": 0, "suggested": SUGGESTED, "queued": 7, "waiting": 7, "rejected": 7}
 """What `add` exits with: 7 where it waits for somebody's consent, or for a second signal."""
 

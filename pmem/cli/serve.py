@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from pmem.server.http.tokens import Tokens
 
 _WHO: Final = "WHO"
-AGENT: Final = "assistant"
-"""Who calls, where nobody says."""
+AGENT: Final = "assistant"  # who calls, where nobody says
 TOOLS: Final = own(
     "MCP tools to offer: read, agent, admin, work, all, or names.", "agent", shown="NAME,..."
 )

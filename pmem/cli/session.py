@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 Q = TypeVar("Q")
 A = TypeVar("A")
 _NO_FILE: Final = "give one that exists, or `-` for standard input"
-Span = tuple[str, str]
-"""Text and its style on a terminal; an empty style is plain."""
+Span = tuple[str, str]  # text and its style on a terminal; an empty style is plain
 Line = list[Span]
 
 

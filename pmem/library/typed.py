@@ -24,11 +24,7 @@ _LARGEST = 2**63 - 1
 
 
 def made(type_: type[T], **fields: Any) -> T:
-    """Make a request of fields that have their types; some may be those of a struct inside it.
-
-    Raises:
-        InvalidValue, TypeError: One has another type; there is no such field, or one is missing.
-    """
+    """Make a request of fields that have their types; some may be those of a struct inside it."""
     hints: dict[str, Any] = _hints(type_)  # type: ignore[arg-type]  # a class has a hash
     for name, hint in hints.items():
         if isinstance(hint, type) and issubclass(hint, msgspec.Struct) and name not in fields:
@@ -109,11 +105,7 @@ def _unexpected(value: Any, hint: Any) -> msgspec.ValidationError:
 
 
 def check_bounds(value: Any) -> None:
-    """See that a time has a zone and is in the calendar in UTC, and a number within 64 bits.
-
-    Raises:
-        InvalidValue, msgspec.ValidationError: A time leaves the calendar; all else.
-    """
+    """See that a time has a zone and is in the calendar in UTC, and a number within 64 bits."""
     if isinstance(value, datetime):
         if value.utcoffset() is None:
             raise msgspec.ValidationError("Expected `datetime` with a zone")

@@ -88,8 +88,7 @@ def check_rules(workspace: Workspace) -> CheckRules:
 def ask(workspace: Workspace, kind: TaskKind, given: Given) -> ModelAnswered:
     """Return a checked answer: the one that is known, or one that a model gives now.
 
-    Raises:
-        NoAnswer: There is none that can be used; why is noted, and told where that is wanted.
+    Where there is none that can be used, why is noted, and raised as NoAnswer.
     """
     key = key_of(kind, given)
     known = _known_answer(workspace, kind, given, key)
@@ -121,11 +120,7 @@ def ask(workspace: Workspace, kind: TaskKind, given: Given) -> ModelAnswered:
 def ask_once(
     models: Models, kind: TaskKind, given: Given, seconds: float
 ) -> tuple[Any, int | None]:
-    """Return what models say to a task, as it comes, and the tokens that it took.
-
-    Raises:
-        ModelUnreachable, AnswerRefused: There is no answer.
-    """
+    """Return what models say to a task, as it comes, and the tokens that it took."""
     function = models.function_for(kind)
     if function is not None:
         return in_time(partial(function, given), seconds, models.name), None

@@ -42,18 +42,13 @@ from pmem.model.tasks import (
     TaskKind,
 )
 
-MOST_CHARACTERS: Final = 65_536
-"""Of an answer: no task needs more than a few thousand."""
+MOST_CHARACTERS: Final = 65_536  # of an answer: no task needs more than a few thousand
 _MOST_TRIED: Final = 20  # opening brackets from which an object is tried to be read
 _SAID: Final = 200
 
 
 def read_model_answer(kind: TaskKind, said: Any) -> msgspec.Struct:
-    """Return what a model answered.
-
-    Raises:
-        AnswerRefused: It is too long, holds no whole JSON object, or does not fit the schema.
-    """
+    """Return what a model answered, unless it is too long, no whole JSON or has another form."""
     wanted = TASKS[kind].answer
     if isinstance(said, bytes):
         said = said.decode(errors="replace")
@@ -127,13 +122,10 @@ def source_of(given: Given) -> FoundedText:
 
 
 def check_founded(text: str, source: FoundedText, what: str, share: float = LEAST_SHARE) -> None:
-    """See that a text names nothing that its source does not name, and speaks of the same.
+    """Refuse a text with a number, a path, a symbol or a name that its source does not have.
 
-    So large a `share` of its telling words must stand in the source, and one of few.
-
-    Raises:
-        AnswerRefused: A number, a path, a symbol or a name is not in the source, or too few of the
-            words are: it may be invented, or in another language.
+    So large a `share` of its telling words must stand there, too, and one of few: otherwise it may
+    be invented, or in another language.
     """
     for kind, name in _unknown_names(text, source):
         raise AnswerRefused(f"{what} has the {kind} {name[:_QUOTED]!r}, which the source has not")
@@ -218,8 +210,7 @@ MOST_STEP: Final = 300
 MOST_REASON: Final = 1000
 MOST_TAG: Final = 60
 """Characters of what answers say."""
-MOST_SENTENCES: Final = 4
-"""Of an app's memory."""
+MOST_SENTENCES: Final = 4  # of an app's memory
 _LOOSE: Final = 0.25  # the share of known words in what is told of several records, or as orders
 _FORMAL: Final[Collection[Rule]] = ("third_person", "tone")
 _OTHERS: Final = frozenset("he she they it this that these those his her their its".split())
@@ -276,11 +267,7 @@ class _Check(msgspec.Struct, frozen=True):
 
 
 def checked_answer(kind: TaskKind, given: Given, said: Any, rules: CheckRules) -> Any:
-    """Return an answer that may be used, without the space around its texts.
-
-    Raises:
-        AnswerRefused: It may not be used.
-    """
+    """Return an answer without the space around its texts; raise why it may not be used."""
     tidy = with_texts(read_model_answer(kind, said), str.strip)
     _CHECKS[kind](_Check(source_of(given), rules), given, tidy)
     return tidy

@@ -85,8 +85,7 @@ def _server(rules: ModelRules, environment: Mapping[str, str]) -> TextModel:
         raise InvalidValue(str(error), "`pmem config list` says where it was set") from None
 
 
-MOST_BYTES: Final = 1 << 20
-"""Of what a program writes; more is none of an answer."""
+MOST_BYTES: Final = 1 << 20  # of what a program writes; more is none of an answer
 SCHEMA: Final = "{schema}"
 """In the place of this argument the program gets the path of a file with the JSON Schema."""
 OUTPUT: Final = "{output}"

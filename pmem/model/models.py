@@ -94,9 +94,7 @@ _SAID: Final = 200
 def in_time(ask: Callable[[], T], seconds: float, who: str) -> T:
     """Return an answer; it is asked for in a thread that is left alone once its time is up.
 
-    Raises:
-        ModelUnreachable: There was no answer, or asking failed.
-        AnswerRefused: Asking found that the answer cannot be used.
+    Whatever asking fails with is raised as ModelUnreachable, but for AnswerRefused.
     """
     answers: SimpleQueue[T | Exception] = SimpleQueue()
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     import httpx
 
 INSTALL: Final = "pip install 'pmem-cli[model]'"
-MOST_BYTES: Final = 1 << 20
-"""Of a server's answer."""
+MOST_BYTES: Final = 1 << 20  # of a server's answer
 TEMPERATURE: Final = 0
 _PAUSE_SECONDS: Final = 1.0
 _BUSY: Final = frozenset((408, 409, 429, 500, 502, 503, 504, 529))
@@ -132,8 +131,7 @@ class UrlModel:
 def chat_address(url: str) -> str:
     """Return the address of a server's chat completions, of that or of what stands before it.
 
-    Raises:
-        ModelUnreachable: It is neither https nor on this machine, or has a password in it.
+    It must be https or on this machine, without a password in it.
     """
     from urllib.parse import urlsplit
 

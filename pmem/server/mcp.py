@@ -196,10 +196,10 @@ class ProtocolDesk:
             cache_hints=dict.fromkeys(_LISTS, _DAY),
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
-            on_list_resources=self.list_resources,
-            on_list_resource_templates=self.list_templates,
+            on_list_resources=_list_resources,
+            on_list_resource_templates=_list_templates,
             on_read_resource=self.read_resource,
-            on_list_prompts=self.list_prompts,
+            on_list_prompts=_list_prompts,
             on_get_prompt=self.get_prompt,
         )
 
@@ -231,23 +231,6 @@ class ProtocolDesk:
             return types.CallToolResult(content=content, is_error=answer.is_refused)
         return types.CallToolResult(content=content, structured_content=answer.data)
 
-    async def list_resources(self, _: Asked, params: Paged) -> types.ListResourcesResult:
-        """Answer `resources/list`."""
-        _check_page(params)
-        listed = [types.Resource(**one._asdict(), mime_type=MIME) for one in RESOURCES]
-        return types.ListResourcesResult(resources=listed)
-
-    async def list_templates(self, _: Asked, params: Paged) -> types.ListResourceTemplatesResult:
-        """Answer `resources/templates/list`."""
-        _check_page(params)
-        listed = [
-            types.ResourceTemplate(
-                uri_template=one.uri, name=one.name, description=one.description, mime_type=MIME
-            )
-            for one in TEMPLATES
-        ]
-        return types.ListResourceTemplatesResult(resource_templates=listed)
-
     async def read_resource(
         self, asked: Asked, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
@@ -259,26 +242,6 @@ class ProtocolDesk:
             raise _wrong(str(error)) from None
         found = types.TextResourceContents(uri=uri, mime_type=MIME, text=text)
         return types.ReadResourceResult(contents=[found])
-
-    async def list_prompts(self, _: Asked, params: Paged) -> types.ListPromptsResult:
-        """Answer `prompts/list`."""
-        _check_page(params)
-        return types.ListPromptsResult(
-            prompts=[
-                types.Prompt(
-                    name=one.name,
-                    description=one.meaning,
-                    arguments=[
-                        types.PromptArgument(
-                            name=one.argument,
-                            description=one.argument_meaning,
-                            required=one.is_needed,
-                        )
-                    ],
-                )
-                for one in PROMPTS.values()
-            ]
-        )
 
     async def get_prompt(
         self, asked: Asked, params: types.GetPromptRequestParams
@@ -312,6 +275,38 @@ def _tool(tool: ModelTool) -> types.Tool:
             open_world_hint=False,
         ),
     )
+
+
+async def _list_resources(_: Asked, params: Paged) -> types.ListResourcesResult:
+    _check_page(params)
+    listed = [types.Resource(**one._asdict(), mime_type=MIME) for one in RESOURCES]
+    return types.ListResourcesResult(resources=listed)
+
+
+async def _list_templates(_: Asked, params: Paged) -> types.ListResourceTemplatesResult:
+    _check_page(params)
+    (one,) = TEMPLATES
+    listed = types.ResourceTemplate(
+        uri_template=one.uri, name=one.name, description=one.description, mime_type=MIME
+    )
+    return types.ListResourceTemplatesResult(resource_templates=[listed])
+
+
+async def _list_prompts(_: Asked, params: Paged) -> types.ListPromptsResult:
+    _check_page(params)
+    prompts = [
+        types.Prompt(
+            name=one.name,
+            description=one.meaning,
+            arguments=[
+                types.PromptArgument(
+                    name=one.argument, description=one.argument_meaning, required=one.is_needed
+                )
+            ],
+        )
+        for one in PROMPTS.values()
+    ]
+    return types.ListPromptsResult(prompts=prompts)
 
 
 def _check_page(params: Paged) -> None:

@@ -41,10 +41,8 @@ _MOST_SUCCESSORS: Final = 20
 _OTHER_SIDES: Final = ("MERGE_HEAD", "CHERRY_PICK_HEAD")
 """What git calls the commit that it is bringing in."""
 
-Names = dict[RecordType, list[str]]
-"""By store the ids of some records."""
-Files = Mapping[str, TreeEntry]
-"""What a commit holds, by path."""
+Names = dict[RecordType, list[str]]  # by store the ids of some records
+Files = Mapping[str, TreeEntry]  # what a commit holds, by path
 
 
 def check_staged(workspace: Workspace, request: NoArguments) -> Checked:  # noqa: ARG001

@@ -43,14 +43,12 @@ from pmem.values.ids import short
 from pmem.values.records import Access, Episode, Memory, MemoryType, State
 from pmem.values.times import shifted
 
-BATCH: Final = 200
-"""Records that are written together; the lock is free between two batches."""
+BATCH: Final = 200  # records that are written together; the lock is free between two batches
 PURGED_TOGETHER: Final = 2000
 """The same where they are deleted: what still leads to them is looked for in all records."""
 PAUSE_SECONDS: Final = 0.06
 """How long the lock is free, which is longer than a writer who waits for it sleeps."""
-REMOVING: Final = frozenset({Action.EXPIRE, Action.PURGE})
-"""The actions of a sweep."""
+REMOVING: Final = frozenset({Action.EXPIRE, Action.PURGE})  # the actions of a sweep
 
 _CATCHING_UP: Final = ("turn_facts", "episode", "chunk_summary", "same_fact", "procedure")
 """What a consolidation lets models do that was left."""
@@ -249,10 +247,7 @@ def _read_records(workspace: Workspace) -> dict[str, Kept]:
 def _fold_recalls(
     workspace: Workspace, *, dry_run: bool
 ) -> tuple[dict[str, Kept], dict[str, Kept]]:
-    """Return the records without and with the recalls that none of them knows yet.
-
-    Unless it is a dry run, these are written into the records.
-    """
+    """Return the records without and with the recalls that they lack, and write these into them."""
     if dry_run:
         before, recalls = _read_records(workspace), waiting(workspace)
     else:
@@ -400,8 +395,7 @@ def _fingerprint(notice: Notice) -> str:
     return " ".join((*sorted(notice.records), f"{notice.score:.2f}"))
 
 
-UNPINNED: Final = Selection(wanted=Filter(pinned=False))
-"""The active memories that may fade."""
+UNPINNED: Final = Selection(wanted=Filter(pinned=False))  # the active memories that may fade
 
 
 def faded_memories(

@@ -32,10 +32,8 @@ from pmem.values.times import UNDATED, shifted
 if TYPE_CHECKING:
     from pmem.storage.local.sessions import UseCount
 
-LISTED: Final = 5
-"""Entries in each list."""
-LEAST_SHOWN: Final = 3
-"""What was shown in fewer sessions had no chance to be of use."""
+LISTED: Final = 5  # entries in each list
+LEAST_SHOWN: Final = 3  # what was shown in fewer sessions had no chance to be of use
 _LOOKED_AT: Final = 100
 _TEXT: Final = 120
 _ACTIVE: Final = Selection(wanted=Filter())
@@ -49,8 +47,7 @@ AGES: Final = (
 )
 """The buckets of ages: their names, and the days that everything in them is younger than."""
 OLDER: Final = "older"
-MOST_PERIODS: Final = 60
-"""Periods that a growth has at the most, unless even years are more."""
+MOST_PERIODS: Final = 60  # periods that a growth has at the most, unless even years are more
 _LONGEST: Final = {"day": 1, "week": 7, "month": 31, "year": 366}
 """How many days a period of each length has at the most."""
 
@@ -71,13 +68,10 @@ class Growth(NamedTuple):
 
 
 def by_age(made_after: Callable[[datetime], int], made: int, now: datetime) -> dict[str, int]:
-    """Count how many things are how old; what is yet to come counts as of today.
+    """Count how many things are how old: each in one of `AGES`, or `OLDER`.
 
-    `made_after` returns how many were made after a moment, `made` is how many there are.
-
-    Returns:
-        Counts by bucket: the last 24 hours, 7, 30, 91 and 365 days, and whatever is older. Each
-        time is in one bucket.
+    `made_after` returns how many were made after a moment, `made` is how many there are. What is
+    yet to come counts as of today.
     """
     counts = {}
     younger = 0
@@ -90,11 +84,8 @@ def by_age(made_after: Callable[[datetime], int], made: int, now: datetime) -> d
 def growth(days: Mapping[datetime, int], now: datetime) -> Growth:
     """Return how many things were made in each period from the first to the present.
 
-    `days` says how many were made on a day, all in UTC. What came without a time counts in the
-    first period.
-
-    Returns:
-        Periods of the shortest length of which there are no more than 60. Weeks begin on Mondays.
+    `days` says how many were made on a day, all in UTC; what came without a time counts in the
+    first period. Periods have the shortest length of which there are no more than 60.
     """
     dated = [day for day in days if day != UNDATED] or [*days]
     if not dated:

@@ -3,23 +3,19 @@
 import json
 import os
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.cli.commands import COMMANDS, GROUPS
 from pmem.conversation import exchange
 from pmem.core.journal import Historic, JournalKind, digest
-from pmem.core.style_rules import lints
 from pmem.errors import Ambiguous, InvalidValue, NotFound
 from pmem.memory.journal import AuditRequest, EventsRequest
 from pmem.operations import table
-from pmem.project.setup import write_setting
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Change
 from pmem.values.records import Chunk, EventKind
@@ -27,153 +23,64 @@ from tests.asking import ask
 from tests.conftest import NOW
 from tests.core.test_journal import historic
 from tests.effort import examples
-from tests.faults.console import bytes_of, pmem
-from tests.faults.test_locked import READING, WRITING
-from tests.faults.world import DECISION
-from tests.model.scripted import data_of
-from tests.once import Once
-from tests.policy.paths import PARTS
-from tests.storage.folders import contradict
+from tests.faults import world
+from tests.faults.console import added, pmem
 from tests.storage.in_memory import InMemory
 
-LEAVES_EVENTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
-    "add": (("One more",), ["ADD"]),
-    "share": (("MINE",), ["ADD"]),
-    "edit": (("MEMORY", "Another text"), ["UPDATE"]),
-    "rm": (("MEMORY", "EPISODE"), ["DELETE", "DELETE"]),
-    "restore": (("REMOVED",), ["RESTORE"]),
-    "undo": (("REMOVED",), ["RESTORE"]),
-    "resolve": (("CONTRADICTED", "--other"), ["UPDATE"]),
-    "outcome": (("MEMORY", "bad", "Nobody came"), ["UPDATE"]),
-    "tried": (
-        ("bake without yeast", "--failed", "flat", "--worked", "Use yeast"),
-        ["ADD", "ADD", "LINK"],
-    ),
-    "check citations": (("--fix",), ["UPDATE"]),
-    "app remember": (("calendar", "Lunch at noon"), ["ADD"]),
-    "app compact": (("calendar",), []),
-    "app delete": (("calendar", "OFAPP"), ["DELETE"]),
-    "app purge": (("calendar", "--yes"), []),
-    "app uninstall": (("calendar",), []),
-    "app stats": (("--poll",), []),
-    "work apply": (("ANSWER",), ["ADD"]),
-    "purge": (("PINNED", "--force"), ["UNLINK", "UNLINK"]),
-    "episode add": (("The kitchen was painted",), ["ADD"]),
-    "inbox accept": (("--above", "0.5"), ["ADD"]),
-    "conversation say": (
-        ("We decided to use RabbitMQ because it routes by topic.", "--conversation", "talk"),
-        ["ADD", "ADD"],
-    ),
-    "conversation end": (("Painted", "--conversation", "talk"), ["ADD"]),
-    "consolidate": (("--now", "2027-03-01"), ["ARCHIVE", "ARCHIVE"]),
-    "import arrays": (("../arrays",), ["ADD", "UPDATE"]),
-    "import notes": (("RULES.md",), ["ADD"]),
-    "import adr": (("0001-bake.md",), ["ADD"]),
-}
-"""Commands that write memories or episodes, what they are given, and the events they leave."""
-
-DELETES = {"purge": "PINNED", "consolidate": "REMOVED", "app purge": "OFAPP"}
-"""Commands that delete a record for good, and which."""
+UNREAD: Final = ("resolve", "check setup --fix of a database")
+"""Writes before which no trail can be read."""
 
 
-def ran(*words: str) -> str:
-    """Run a command line and return the id that it answers with."""
-    done = pmem(*words, "--json")
-    assert done.code == 0, done
-    data = done.data
-    return str(data.get("memory", data).get("id", "")) if isinstance(data, dict) else ""
-
-
-@pytest.fixture
-def ids(root: str, once: Once) -> dict[str, str]:
-    """Keep a removed memory, a pinned one that is linked to, an episode and a talk."""
-    mine = ran("add", "--mine", "I prefer small commits.")
-    return {**once(lambda: _build(root)), "MINE": mine}
-
-
-def _build(root: str) -> dict[str, str]:
-    found = {name: ran("add", f"Text of {name}") for name in ("REMOVED", "PINNED", "MEMORY")}
-    Path("RULES.md").write_text("- Never burn the pancakes\n")
-    Path("0001-bake.md").write_text(DECISION)
-    assert pmem("export", "arrays", "../arrays").code == 0
-    with open("../arrays/long-term-memory.json", "r+", encoding="utf-8") as file:
-        rows = json.load(file)
-        later = (NOW + timedelta(days=900)).isoformat()
-        rows[0] |= {"content": "Edited elsewhere", "updated_at": later}
-        rows[1] = {**rows[1], "id": "mjwaid1q-00000009", "content": "Kept elsewhere"}
-        file.seek(0)
-        file.truncate()
-        json.dump(rows, file)
-    ran("edit", found["PINNED"], "--pin")
-    ran("edit", found["MEMORY"], "--link", found["PINNED"])
-    ran("rm", found["REMOVED"])
-    found["CONTRADICTED"] = ran("add", "Said on one branch", "--pin")
-    contradict(root, found["CONTRADICTED"])
-    Path("port.py").write_text("PORT = 80\n", encoding="utf-8")
-    found["CITING"] = ran("add", "The port is set", "--pin", "--cite", "port.py:1")
-    Path("port.py").write_text("# The port:\nPORT = 80\n", encoding="utf-8")
-    found["OFAPP"] = ran("app", "remember", "calendar", "Meetings after two", "--importance", "9")
-    found["EPISODE"] = ran("episode", "add", "A turn", "--memory", found["PINNED"])
-    found["talk"] = ran("conversation", "start", "talk")
-    ran("conversation", "say", "We prefer small commits.", "--conversation", found["talk"])
-    held = pmem("add", "The user lives in Graz.", "--agent", "planner", "--json")
-    found["HELD"] = held.data["held"]["id"]
-    return found
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Make a project in which every writing command has something to do."""
+    home, place = os.getcwd(), str(tmp_path_factory.mktemp("world") / "template")
+    os.mkdir(place)
+    world.build(place)
+    os.chdir(home)
+    return place
 
 
 def trail() -> dict[str, Any]:
-    rows = pmem("export", "audit", "--json").data["items"]
+    rows = json.loads(world.ran("export", "audit", "--json").out)["data"]["items"]
     return {row["id"]: row for row in rows if row["meta"]["kind"] in ("memory", "episode")}
 
 
-def test_every_writing_command_is_known() -> None:
-    grouped = {f"{group} {name}" for group, (_, entries) in GROUPS.items() for name in entries}
-    writing = (COMMANDS.keys() | grouped | PARTS.keys()) - READING
-    assert WRITING.keys() == writing >= LEAVES_EVENTS.keys()
-
-
-@pytest.mark.some(12)
-@pytest.mark.parametrize("command", LEAVES_EVENTS)
-def test_every_write_to_memories_and_episodes_is_in_the_audit(
-    command: str, ids: dict[str, str], root: str
-) -> None:
-    words, expected = LEAVES_EVENTS[command]
-    write_setting(f"{root}/config.toml", "decay", "s2")  # so that a few old ones are archived
-    ids = {**ids, **({"ANSWER": _answer_to_work()} if command == "work apply" else {})}
-    before, files = trail(), _kept(root)
-    done = pmem(*command.split(), *(ids.get(word, word) for word in words))
-    assert done.code == 0, done
-    after = trail()
-    gone = ids.get(DELETES.get(command, ""))
-    assert before.keys() - after.keys() == {
-        id_ for id_, row in before.items() if row["memory_id"] == gone
-    }
-    new = [row for id_, row in after.items() if id_ not in before]
-    assert sorted(expected) == sorted(row["event"] for row in new)
-    written = {path for path, data in _kept(root).items() if files.get(path) != data}
-    assert {os.path.basename(path).removesuffix(".json") for path in written} == {
-        row["memory_id"] for row in new
-    }
-
-
-def _answer_to_work() -> str:
-    """Answer what is asked for an insight, in the words of a record."""
-    (piece,) = pmem("work", "next", "--kind", "insight", "--json").data["items"]
-    records = data_of(piece["prompt"])
-    said = next(text for text in records["memories"] if not lints(text))
-    answer = {"insights": [{"summary": said, "tags": [], "importance": 3}]}
-    return json.dumps({"id": piece["id"], "digest": piece["digest"], "answer": answer})
-
-
-def _kept(root: str) -> dict[str, bytes]:
+def kept() -> dict[str, Any]:
+    """Return the memories and episodes, but for the recalls that upkeep folds in."""
     folders = ("long-term-memory", "episodic-memory")
-    return {path: data for path, data in bytes_of(root).items() if any(f in path for f in folders)}
+    paths = [path for folder in folders for path in Path(world.ROOT, folder).glob("*.json")]
+    return {path.stem: {**json.loads(path.read_bytes()), "access": None} for path in paths}
 
 
-def test_what_is_purged_leaves_no_trace_of_its_own(ids: dict[str, str]) -> None:
-    assert pmem("purge", ids["REMOVED"]).code == 0
-    assert ids["REMOVED"] not in {row["memory_id"] for row in trail().values()}
-    assert pmem("log", ids["REMOVED"]).code == 3
+@pytest.mark.some(16)
+@pytest.mark.parametrize("name", [name for name in world.WRITES if name not in UNREAD])
+def test_every_write_to_memories_and_episodes_is_in_the_audit(
+    name: str, template: str, tmp_path: Path
+) -> None:
+    write, here = world.WRITES[name], str(tmp_path / "here")
+    with world.surroundings(here):
+        world.copied(template, here)
+        known = world.names()
+        if write.prepare is not None:
+            write.prepare()
+        before, files = (trail(), kept()) if os.path.isdir(world.ROOT) else ({}, {})
+        done = world.do(write, known)
+        assert done.code in (0, 1, 7, 9), done
+        after, now = trail(), kept()
+    gone = files.keys() - now.keys()
+    assert {row["memory_id"] for id_, row in before.items() if id_ not in after} <= gone
+    new = {row["memory_id"] for id_, row in after.items() if id_ not in before}
+    assert new == {id_ for id_, data in now.items() if files.get(id_) != data}
+
+
+def test_what_is_purged_leaves_no_trace_of_its_own(root: str) -> None:
+    memory = added("Text of a memory")
+    assert pmem("purge", memory, "--force").code == 0
+    assert memory not in {
+        row["memory_id"] for row in pmem("export", "audit", "--json").data["items"]
+    }
+    assert pmem("log", memory).code == 3
 
 
 def test_the_trail_is_one_users_where_that_is_asked(workspace: Workspace) -> None:

@@ -15,12 +15,9 @@ from pmem.cli.session import CommandSession, Line, Span
 from pmem.core.visible import visible
 from pmem.values.times import UNDATED, is_date, iso
 
-WIDEST: Final = 78
-"""Cells of a panel."""
-NARROW: Final = 60
-"""Columns below which a terminal gets no frames."""
-LABEL: Final = 15
-"""Cells of the names of figures, unless a name is longer."""
+WIDEST: Final = 78  # cells of a panel
+NARROW: Final = 60  # columns below which a terminal gets no frames
+LABEL: Final = 15  # cells of the names of figures, unless a name is longer
 ELLIPSIS: Final = "…"
 _NARROWEST_PANEL: Final = 34
 _NARROWEST_ROW: Final = 40

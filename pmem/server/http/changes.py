@@ -111,7 +111,7 @@ class FolderChanges:
         except PmemError:  # the folder is gone for now: the next look tells
             return []
         before, self._known = self._known, now
-        changed = {key for key, _ in before.items() ^ now.items()}
+        changed = {key for key, _ in before.items() ^ now.items()} if before != now else ()
         return [
             change_of(workspace, *key, key in before, key in now)
             for key in sorted(changed, key=lambda key: key[1])

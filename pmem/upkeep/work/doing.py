@@ -24,12 +24,10 @@ from pmem.values.ids import short
 from pmem.values.records import Origin
 
 MOST_LISTED: Final = 500
-MOST_CALLS: Final = 20
-"""So often one command may ask."""
+MOST_CALLS: Final = 20  # so often one command may ask
 MOST_REFUSALS: Final = 2
 """So often an answer to one question may be refused before it is not asked again."""
-MOST_NAMED: Final = 5
-"""Records that a note names."""
+MOST_NAMED: Final = 5  # records that a note names
 _QUOTED: Final = 80
 _ORDER: Final[tuple[TaskKind, ...]] = (
     *("compaction", "conversation_summary", "turn_facts", "episode"),
@@ -167,10 +165,7 @@ def list_work(workspace: Workspace, request: WorkListRequest) -> WorkListing:
 
 
 def count_waiting(workspace: Workspace) -> int:
-    """Count the work that waits, conversations put off for apps with it, up to a point.
-
-    A decision that was put off is found as any other.
-    """
+    """Count the work that waits, conversations put off for apps with it, up to a point."""
     found = sum(1 for _ in islice(_waiting_work(workspace), MOST_LISTED))
     return found + sum(work.work == "create" for work in state_of(workspace).waiting())
 
@@ -310,11 +305,7 @@ def _settle_work(workspace: Workspace, digest: str, state: WorkState, reason: st
 
 
 def _do_one(workspace: Workspace, found: FoundWork) -> AnsweredWork:
-    """Do one piece of work, and return what became of it.
-
-    Raises:
-        NoAnswer: There is no use in asking for any other.
-    """
+    """Do one piece of work; raise NoAnswer where there is no use in asking for any other."""
     try:
         answered = asking.ask(workspace, found.kind, found.given)
     except asking.NoAnswer as none:

@@ -29,10 +29,8 @@ from pmem.values.defaults import DEFAULT_IMPORTANCE
 from pmem.values.ids import derived_id, short
 from pmem.values.times import iso
 
-MOST_PAIRS_A_DAY: Final = 50
-"""Pairs that a model compares on one day."""
-TOGETHER: Final = 8
-"""Pairs of one question."""
+MOST_PAIRS_A_DAY: Final = 50  # pairs that a model compares on one day
+TOGETHER: Final = 8  # pairs of one question
 LEAST_SCORE: Final = 0.6
 MOST_DAYS: Final = 90
 FRESH: Final = timedelta(hours=72)
@@ -40,13 +38,11 @@ IMPORTANT: Final = 0.6
 """A pair is looked at if one of both is young enough, and one fresh or important."""
 _PREFIX: Final = "same_fact "
 _WHY: Final = "a model took them for the same"
-LATEST: Final = "latest"
-"""The name of the one work on insights that there may be."""
+LATEST: Final = "latest"  # the name of the one work on insights that there may be
 MOST_ACTIVITY: Final = 5
 MOST_MEMORIES: Final = 3
 MOST_SAID: Final = 1000
-PERIOD: Final = timedelta(days=30)
-"""How far back insights look."""
+PERIOD: Final = timedelta(days=30)  # how far back insights look
 
 _Pair = tuple[records.Memory, records.Memory]
 
@@ -159,11 +155,7 @@ def _fingerprint(both: _Pair) -> str:
 
 
 def _pair_named(workspace: Workspace, pair: str) -> _Pair:
-    """Return two active memories by their short ids.
-
-    Raises:
-        NotFound: One is gone, or went out of recall.
-    """
+    """Return two active memories by their short ids; raise NotFound where one went."""
     found = [
         workspace.memories.get(identifier)
         for name in dict.fromkeys(pair.split("-"))

@@ -23,11 +23,9 @@ from pmem.project.workspace import Workspace
 from pmem.values import records
 from pmem.values.ids import derived_id, short
 
-SHORTEST_SUMMARY: Final = 80
-"""Characters below which there is no use in asking for a summary."""
+SHORTEST_SUMMARY: Final = 80  # characters below which there is no use in asking for a summary
 CHARACTERS_A_TOKEN: Final = 4
-LEAST_CHARACTERS: Final = 200
-"""From which length on a model looks for facts in a message."""
+LEAST_CHARACTERS: Final = 200  # from which length on a model looks for facts in a message
 _BEFORE: Final = 500  # characters of what was said just before
 _LEAST, _PER_POINT = 0.4, 0.1
 """An importance of 5 makes a fact as sure as one that is promoted at once."""

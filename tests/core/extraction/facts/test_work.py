@@ -12,6 +12,7 @@ from pmem.core.style_rules import MOST_CHARACTERS
 from pmem.values.records import Fact, MemoryType, Role
 from tests.conftest import NOW
 from tests.core.extraction.scores import MESSAGES, labelled_messages, message
+from tests.labelled import read_rows
 
 DIRECTIVES = {
     "Add a `--dry` option to the import command.": MemoryType.GOAL,
@@ -135,73 +136,6 @@ def test_an_outcome_takes_the_place_of_a_decision_that_it_begins_with() -> None:
     assert (found.content, found.type) == (text, MemoryType.DECISION)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("I decided to run again", "Ada decided to run again"),
-        ("I've never liked it, and I don't want it", "Ada has never liked it, and Ada does not "
-                                                     "want it"),
-        ("I'm allergic to fur", "Ada is allergic to fur"),
-        ("my goal is peace", "Ada's goal is peace"),
-        ("I really like tea and it calms me", "Ada really likes tea and it calms Ada"),
-        ("I'd rather wait", "Ada would rather wait"),
-        ("I need a desk and I agreed", "Ada needs a desk and Ada agreed"),
-        ("I own a boat", "Ada owns a boat"),
-        ("I watch it and I study", "Ada watches it and Ada studies"),
-        ("I use Go and like Rust", "Ada uses Go and likes Rust"),
-        ("I write it down and always run a test", "Ada writes it down and always runs a test"),
-        ("I have a dog, but prefer cats", "Ada has a dog, but prefers cats"),
-        ("I live and work in Graz", "Ada lives and works in Graz"),
-        ("I maintain the build and test suite", "Ada maintains the build and test suite"),
-        ("I want to use Go and like Rust", "Ada wants to use Go and like Rust"),
-        ("I can use Go and like Rust", "Ada can use Go and like Rust"),
-        ("I use Go and we like Rust", "Ada uses Go and we like Rust"),
-        ("I go there and I try it", "Ada goes there and Ada tries it"),
-        ("I think we use `I` here", "Ada thinks we use `I` here"),
-        ("we keep our names", "we keep our names"),
-        ("make the list short", "Ada asked to make the list short"),
-        ("let's add a `list` command", "Ada asked to add a `list` command"),
-        ("make sure that it is quiet", "Ada asked to make sure that it is quiet"),
-        ("Let me pay by card", "Ada wants to pay by card"),
-        ("please let me know by Friday", "Ada wants to know by Friday"),
-        ("they let me go home", "they let Ada go home"),
-        ("let me", "let Ada"),
-        ("I named the variable i", "Ada named the variable i"),
-        ("I call GET /me and say 'my'", "Ada calls GET /me and say 'my'"),
-        ("we finish phase I, and I rest", "we finish phase I, and Ada rests"),
-        ("Added two tests", "Ada added two tests"),
-        ("the list is long", "the list is long"),
-        ("", ""),
-    ],
-)  # fmt: skip
-def test_a_statement_names_its_speaker(text: str, expected: str) -> None:
-    assert expected == in_third_person(text, "Ada")
-    assert text == in_third_person(text, None)
-
-
-@pytest.mark.row("S1.9.7")
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("we decided to use Kafka", "Ada decided to use Kafka"),
-        ("We've settled on Figma", "Ada has settled on Figma"),
-        ("it helps us in the US", "it helps Ada and others in the US"),
-        ("Our goal is peace", "The goal is peace"),
-        ("the list is in our repository", "the list is in the repository"),
-        ("Let's stay with Kafka", "Ada wants to stay with Kafka"),
-        ("let us not keep our copy", "Ada wants to not keep the copy"),
-        ("they let us stay", "they let us stay"),
-        ("all of us prefer tea", "all of us prefer tea"),
-        ("the editor is our own", "the editor is our own"),
-        ("so our own names stay", "so our own names stay"),
-        ("the list is long", "the list is long"),
-    ],
-)
-def test_f105_we_are_the_speaker_and_others_where_a_name_is_known(text: str, expected: str) -> None:
-    assert with_others(text, "Ada") == expected
-    assert [with_others(text, name) for name in (None, "user", "assistant")] == [text] * 3
-
-
 def test_f105_what_one_of_several_decided_is_about_no_one_of_them() -> None:
     (told,) = facts("We decided to use Kafka.", speaker="Ada")
     assert (told.content, told.subject) == ("Ada decided to use Kafka", None)
@@ -283,31 +217,6 @@ def test_f105_what_names_its_things_stands_on_its_own(text: str) -> None:
     assert not leaves_open(text.replace("Ada", "The user"), None)
 
 
-@pytest.mark.row("S1.9.7")
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("I've been learning the cello - it's so calming.", "Ada has been learning the cello"),
-        ("I collect stamps, they remind me of my gran.", "Ada collects stamps"),
-        ("I own a boat, so happy to have it.", "Ada owns a boat"),
-        ("My boss is Alec Ray, he sits in Oslo.", "Ada's boss is Alec Ray"),
-        ("I play the violin (it was my mother's).", "Ada plays the violin"),
-        ("I own a boat (", "Ada owns a boat"),
-        ("I own a boat —", "Ada owns a boat"),
-        ("I live in Oslo — so happy they let me.", "Ada lives in Oslo"),
-        ("I prefer tabs, because they are wide.", "Ada prefers tabs, because they are wide"),
-        ("I have two cats, a dog and a bird.", "Ada has two cats, a dog and a bird"),
-        ("I chose the red brick, it needs no paint.", "Ada chose the red brick, it needs no paint"),
-        ("My bot must not block, it serves them.", "Ada's bot must not block, it serves them"),
-        ("We use Kafka, it keeps the order.", "Ada and others use Kafka, it keeps the order"),
-    ],
-)
-def test_f105_what_somebody_says_of_himself_ends_before_a_remark_with_a_pronoun(
-    text: str, told: str
-) -> None:
-    assert [told] == [fact.content for fact in facts(text, speaker="Ada")]
-
-
 @pytest.mark.parametrize(
     ("speaker", "text", "noted"),
     [
@@ -364,3 +273,29 @@ EXAMPLES = (
     "I work on the Platform team.",
 )  # fmt: skip
 """What holds the lines that no labelled message holds."""
+
+
+def told_of(how: str) -> list[list[str]]:
+    """Return statements of Ada's and how they are told."""
+    return [row[1:] for row in read_rows(__file__, "third_person.jsonl") if row[0] == how]
+
+
+@pytest.mark.parametrize(("text", "expected"), told_of("alone"))
+def test_a_statement_names_its_speaker(text: str, expected: str) -> None:
+    assert expected == in_third_person(text, "Ada")
+    assert text == in_third_person(text, None)
+
+
+@pytest.mark.row("S1.9.7")
+@pytest.mark.parametrize(("text", "expected"), told_of("with others"))
+def test_f105_we_are_the_speaker_and_others_where_a_name_is_known(text: str, expected: str) -> None:
+    assert with_others(text, "Ada") == expected
+    assert [with_others(text, name) for name in (None, "user", "assistant")] == [text] * 3
+
+
+@pytest.mark.row("S1.9.7")
+@pytest.mark.parametrize(("text", "told"), told_of("fact"))
+def test_f105_what_somebody_says_of_himself_ends_before_a_remark_with_a_pronoun(
+    text: str, told: str
+) -> None:
+    assert [told] == [fact.content for fact in facts(text, speaker="Ada")]
