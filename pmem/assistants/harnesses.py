@@ -59,7 +59,7 @@ class HookForm(NamedTuple):
 class SetupFile(NamedTuple):
     """A file of an assistant's, from the project's folder or the user's home, and what goes in.
 
-    `variable` names an environment variable that may have the first folder of the path.
+    `variable` names an environment variable that may have the first folder of a path in the home.
     """
 
     path: str
@@ -105,50 +105,36 @@ _VSCODE_HOOKS: Final = HookForm(
 )
 _SERVERS: Final = ("mcpServers",)
 _TRUST: Final = "Codex asks once whether these hooks may run: `/hooks` there shows them"
+_ZED: Final = ServerForm(("context_servers",), {"env": {}})
 _OPENCODE: Final = ServerForm(("mcp",), {"type": "local", "enabled": True}, one_list=True)
 
 
-def _codex(folder: str, variable: str = "") -> tuple[SetupFile, ...]:
-    return (
-        SetupFile(f"{folder}/config.toml", block="toml", variable=variable),
-        SetupFile(f"{folder}/hooks.json", hooks=_CODEX_HOOKS, variable=variable),
-    )
-
-
-def _gemini() -> tuple[SetupFile, ...]:
-    return (SetupFile(".gemini/settings.json", ServerForm(_SERVERS), _GEMINI_HOOKS),)
-
-
-def _cursor() -> tuple[SetupFile, ...]:
-    return (
-        SetupFile(".cursor/mcp.json", ServerForm(_SERVERS)),
-        SetupFile(".cursor/hooks.json", hooks=_CURSOR_HOOKS),
-    )
-
-
+_CLAUDE: Final = SetupFile(
+    ".claude/settings.json", hooks=_CLAUDE_HOOKS, variable="CLAUDE_CONFIG_DIR"
+)
+_CODEX: Final = (
+    SetupFile(".codex/config.toml", block="toml", variable="CODEX_HOME"),
+    SetupFile(".codex/hooks.json", hooks=_CODEX_HOOKS, variable="CODEX_HOME"),
+)
+_GEMINI: Final = (SetupFile(".gemini/settings.json", ServerForm(_SERVERS), _GEMINI_HOOKS),)
+_CURSOR: Final = (
+    SetupFile(".cursor/mcp.json", ServerForm(_SERVERS)),
+    SetupFile(".cursor/hooks.json", hooks=_CURSOR_HOOKS),
+)
 HARNESSES: Final[Mapping[str, Harness]] = {
     "claude-code": Harness(
         "Claude Code",
         {
-            "project": (
-                SetupFile(".mcp.json", ServerForm(_SERVERS, {"type": "stdio"})),
-                SetupFile(".claude/settings.json", hooks=_CLAUDE_HOOKS),
-            ),
-            "user": (
-                SetupFile(
-                    ".claude/settings.json", hooks=_CLAUDE_HOOKS, variable="CLAUDE_CONFIG_DIR"
-                ),
-            ),
+            "project": (SetupFile(".mcp.json", ServerForm(_SERVERS, {"type": "stdio"})), _CLAUDE),
+            "user": (_CLAUDE,),
         },
         {"user": "for its tools in every project: claude mcp add --scope user pmem -- pmem mcp"},
     ),
     "codex": Harness(
-        "Codex",
-        {"project": _codex(".codex"), "user": _codex(".codex", "CODEX_HOME")},
-        {"project": _TRUST, "user": _TRUST},
+        "Codex", {"project": _CODEX, "user": _CODEX}, {"project": _TRUST, "user": _TRUST}
     ),
-    "gemini": Harness("Gemini CLI", {"project": _gemini(), "user": _gemini()}),
-    "cursor": Harness("Cursor", {"project": _cursor(), "user": _cursor()}),
+    "gemini": Harness("Gemini CLI", {"project": _GEMINI, "user": _GEMINI}),
+    "cursor": Harness("Cursor", {"project": _CURSOR, "user": _CURSOR}),
     "vscode": Harness(
         "VS Code",
         {
@@ -165,16 +151,7 @@ HARNESSES: Final[Mapping[str, Harness]] = {
             "user": (SetupFile(".config/opencode/opencode.json", _OPENCODE),),
         },
     ),
-    "zed": Harness(
-        "Zed",
-        {
-            "user": (
-                SetupFile(
-                    ".config/zed/settings.json", ServerForm(("context_servers",), {"env": {}})
-                ),
-            )
-        },
-    ),
+    "zed": Harness("Zed", {"user": (SetupFile(".config/zed/settings.json", _ZED),)}),
     "agents-md": Harness("AGENTS.md", {"project": (SetupFile("AGENTS.md", block="markdown"),)}),
 }
 """Every assistant by its name on the command line."""

@@ -16,7 +16,7 @@ from pmem.conversation.decision_records import DecisionsRequest
 from pmem.conversation.exchange import ArraysRequest, ExportRequest, Imported, MessagesRequest
 from pmem.conversation.git_history import HistoryImportRequest
 from pmem.conversation.notes import NotesImported, NotesRequest
-from pmem.conversation.pages import MarkdownRequest, write_folder, write_page
+from pmem.conversation.pages import MarkdownRequest, write_folder, write_over
 from pmem.conversation.project_sources import ProjectImported, ProjectImportRequest, ProjectSources
 from pmem.conversation.session_files import NoSession
 from pmem.conversation.sessions import SessionsRequest
@@ -350,7 +350,7 @@ def export_markdown(
     if by_subject:
         write_folder(place, done.files)
     else:
-        write_page(_folder_of(place), os.path.basename(place), done.files[INDEX])
+        write_over(_folder_of(place), {os.path.basename(place): done.files[INDEX]})
     counts = (done.memories, "memory", "memories"), (len(done.files), "page", "pages")
     said = ", ".join(f"{n:,} {one if n == 1 else many}" for n, one, many in counts)
     path = unsecret(place)

@@ -292,9 +292,6 @@ def write_files(folder: str, files: dict[str, bytes]) -> None:
     """Write files into a folder, each one whole or not at all.
 
     What an export that was killed left there goes.
-
-    Raises:
-        StorageRefused: The disk or a file refused.
     """
     sweep_dead(folder or os.curdir)
     for name, data in files.items():

@@ -5,7 +5,6 @@ Files change: the memory of a rule is that of the same text, else the nearest.
 
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -28,7 +27,7 @@ _NAMED: Final = 3
 
 _WORD: Final = re.compile(r"\w+")
 _ALIKE: Final = 0.6
-"""From here on one rule is another one as it was changed: twice the shared words by all (Dice)."""
+"""From here on one rule is another one as it was changed."""
 
 
 class NoteFile(msgspec.Struct, frozen=True):
@@ -51,7 +50,6 @@ def note_files(
 
     Raises:
         InvalidValue: There is no such file, it is no text, or it is outside the project.
-        StorageRefused: A file may not be read.
     """
     read: set[str] = set()
     for path in paths:
@@ -195,42 +193,25 @@ def pair_rules(
             free = next((identifier for identifier in said if identifier in left), None)
             if pairs[n] is None and free is not None:
                 pairs[n] = left.pop(free)
-    near = _Nearest(one for one in left.values() if one.memory.state is State.ACTIVE)
     here = {rule.file for rule in rules}
+    words = {identifier: _words(one.text) for identifier, one in left.items()}
     for n, rule in enumerate(rules):
         if pairs[n] is None:
-            pairs[n] = near.take(rule, here)
-    return pairs, near.left
+            asked = _words(rule.note.text)
+            ranked = [
+                (one.is_changed, share, identifier)  # rather one that people changed
+                for identifier, one in left.items()
+                if one.memory.state is State.ACTIVE
+                and (one.file == rule.file or one.file not in here)
+                and (share := _likeness(asked, words[identifier])) >= _ALIKE
+            ]
+            pairs[n] = left.pop(max(ranked)[2]) if ranked else None
+    return pairs, [one for one in left.values() if one.memory.state is State.ACTIVE]
 
 
-class _Nearest:
-    """Memories of rules, found by the words that a changed rule still has."""
-
-    def __init__(self, known: Iterable[FollowedRule]) -> None:
-        self._known = {one.memory.id: one for one in known}
-        self._words = {identifier: _words(one.text) for identifier, one in self._known.items()}
-        self._having: dict[str, list[str]] = {}
-        for identifier, words in self._words.items():
-            for word in words:
-                self._having.setdefault(word, []).append(identifier)
-
-    @property
-    def left(self) -> list[FollowedRule]:
-        """Those that no rule took."""
-        return list(self._known.values())
-
-    def take(self, rule: PlacedRule, here: Collection[str]) -> FollowedRule | None:
-        """Take the memory of a rule as it was before, rather one that people changed."""
-        words = _words(rule.note.text)
-        shared = Counter(one for word in words for one in self._having.get(word, ()))
-        ranked = [
-            (self._known[one].is_changed, share, one)
-            for one, count in shared.items()
-            if one in self._known
-            and (share := 2 * count / (len(words) + len(self._words[one]))) >= _ALIKE
-            and (self._known[one].file == rule.file or self._known[one].file not in here)
-        ]
-        return self._known.pop(max(ranked)[2]) if ranked else None
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return twice the shared words by all of both (Dice)."""
+    return 2 * len(one & other) / ((len(one) + len(other)) or 1)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -49,26 +49,15 @@ def export_markdown(workspace: Workspace, request: MarkdownRequest) -> MarkdownP
     return MarkdownPages(files=pages, memories=len(told))
 
 
-def write_page(folder: str, name: str, page: str) -> None:
-    """Write a page as one file of a folder.
-
-    Raises:
-        InvalidValue: What is there is no page.
-        StorageRefused: The disk or the file refuses.
-    """
-    _write(folder, {name: page})
-
-
 def write_folder(folder: str, pages: Mapping[str, str]) -> None:
     """Write pages into a folder; pages that were made there before, of subjects now gone, go.
 
     Raises:
         InvalidValue: Something of the same name is there and is no page.
-        StorageRefused: The disk or a file refuses.
     """
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InvalidValue(f"{folder} is a file", "end the name with .md for one page")
-    _write(folder, pages)
+    write_over(folder, pages)
     with suppress(OSError):
         for name in sorted(os.listdir(folder)):
             path = os.path.join(folder, name)
@@ -76,8 +65,8 @@ def write_folder(folder: str, pages: Mapping[str, str]) -> None:
                 os.unlink(path)
 
 
-def _write(folder: str, pages: Mapping[str, str]) -> None:
-    """Write all pages, or none where one would take the place of something else."""
+def write_over(folder: str, pages: Mapping[str, str]) -> None:
+    """Write all pages, or none where one would take the place of what is no page."""
     for name in pages:
         path = os.path.join(folder, name)
         if os.path.lexists(path) and not _is_ours(path):

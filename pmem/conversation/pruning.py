@@ -1,7 +1,6 @@
 """Pruning conversations: which of the messages outside chunks a context leaves out."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Annotated, Final
@@ -24,7 +23,7 @@ from pmem.project.workspace import Workspace
 from pmem.values.config import Settings
 from pmem.values.fields import DryRun, asked
 from pmem.values.ids import short
-from pmem.values.records import Chunk, Conversation, EventKind, Message
+from pmem.values.records import Conversation, EventKind, Message
 
 _PRUNED: Final = "pruned"
 """What the detail of an event says of pruning: ids of messages by the reason."""
@@ -100,8 +99,8 @@ class PrunedListing(msgspec.Struct, frozen=True, kw_only=True):
     unexplained: int
 
 
-class ConversationStatistics(msgspec.Struct, frozen=True, kw_only=True):
-    """What a conversation holds and what of it a context shows.
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """What a conversation holds, what of it a context shows, and what may still go in.
 
     Every message is in the context, pruned, or summarised in a chunk. The numbers by role are
     those of the context.
@@ -119,11 +118,6 @@ class ConversationStatistics(msgspec.Struct, frozen=True, kw_only=True):
     messages_by_role: dict[str, int]
     oldest_in_context: datetime | None
     last_prune: datetime | None
-
-
-class Usage(ConversationStatistics, frozen=True, kw_only=True):
-    """What a conversation holds, what of it a context shows, and what may still go in."""
-
     conversation: str
     title: str | None
     status: str
@@ -223,17 +217,27 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
     settings = workspace.settings
     conversation, chunks = read_whole(workspace, target(workspace, reference))
     facts = chain(conversation.facts, *(chunk.facts for chunk in chunks))
-    shown = {message.id for message in window(conversation)}
-    cleared = {one.id for one in conversation.recent_messages if one.id not in shown}
+    left_out, limit = gone(workspace, conversation), settings.conversation_tokens
+    live = [message for message in window(conversation) if message.id not in left_out]
+    recent = [message for message in conversation.recent_messages if not message.removed]
+    summarised = [message for chunk in chunks for message in chunk.messages]
+    by_role: Counter[str] = Counter()
+    for message in live:
+        by_role[message.role.value] += message.tokens
     clearings = (one.at for one in conversation.history if "cleared_turns" in one.before)
-    counted = statistics(
-        [message for message in conversation.recent_messages if not message.removed],
-        gone(workspace, conversation) | cleared,
-        chunks,
-        settings.conversation_tokens,
-        max((at for at in (conversation.pruned_at, *clearings) if at), default=None),
-    )
     return Usage(
+        total_messages=len(recent) + len(summarised),
+        messages_in_context=len(live),
+        pruned_messages=len(recent) - len(live),
+        summarised_messages=len(summarised),
+        total_tokens=sum(message.tokens for message in (*recent, *summarised)),
+        tokens_in_context=by_role.total(),
+        token_limit=limit,
+        percent_used=round(100 * by_role.total() / limit, 1) if limit else 0.0,
+        tokens_by_role=dict(sorted(by_role.items())),
+        messages_by_role=dict(sorted(Counter(one.role.value for one in live).items())),
+        oldest_in_context=live[0].created_at if live else None,
+        last_prune=max((at for at in (conversation.pruned_at, *clearings) if at), default=None),
         conversation=conversation.id,
         title=conversation.title or conversation.external_id,
         status=conversation.status,
@@ -242,7 +246,6 @@ def usage(workspace: Workspace, reference: str | None) -> Usage:
         pending_facts=len({short(fact.id) for fact in facts if fact.standing == "pending"}),
         prune_at=NORMAL,
         prune_hard_at=AGGRESSIVE,
-        **msgspec.structs.asdict(counted),
     )
 
 
@@ -340,34 +343,3 @@ def _due(
     limit = settings.conversation_tokens
     trigger = due(window(conversation), conversation.pruned, limit, given) or otherwise
     return trigger, given if trigger is None else rules_for(trigger, given, limit)
-
-
-def statistics(
-    recent: Sequence[Message],
-    gone: Collection[str],
-    chunks: Sequence[Chunk],
-    limit_tokens: int,
-    last_prune: datetime | None = None,
-) -> ConversationStatistics:
-    """Count what a conversation holds and what of it a context shows."""
-    left = frozenset(gone)
-    live = [message for message in recent if message.id not in left]
-    by_role: Counter[str] = Counter()
-    for message in live:
-        by_role[message.role.value] += message.tokens
-    tokens = by_role.total()
-    summarised = [message for chunk in chunks for message in chunk.messages]
-    return ConversationStatistics(
-        total_messages=len(recent) + len(summarised),
-        messages_in_context=len(live),
-        pruned_messages=len(recent) - len(live),
-        summarised_messages=len(summarised),
-        total_tokens=sum(message.tokens for message in (*recent, *summarised)),
-        tokens_in_context=tokens,
-        token_limit=limit_tokens,
-        percent_used=round(100 * tokens / limit_tokens, 1) if limit_tokens else 0.0,
-        tokens_by_role=dict(sorted(by_role.items())),
-        messages_by_role=dict(sorted(Counter(m.role.value for m in live).items())),
-        oldest_in_context=live[0].created_at if live else None,
-        last_prune=last_prune,
-    )

@@ -54,8 +54,6 @@ def lines_of(path: str, told: Callable[[int], None] = lambda count: None) -> Ite
     A whole JSON document (`.json`) is one line.
 
     Raises:
-        StorageRefused: It may not be read, or is damaged.
-        NotDecompressed: It is compressed, and nothing here decompresses it.
         InvalidValue: It is a whole document, and larger than can be read at once.
     """
     done = 0
@@ -82,7 +80,6 @@ def start_of(path: str) -> bytes:
 
     Raises:
         InvalidValue: It is an archive without chats, or a damaged one.
-        StorageRefused: It may not be read.
     """
     start = _bytes_of(path, LOOKED_AT)
     return next(_members(path, LOOKED_AT)) if start.startswith(_ARCHIVE) else start
@@ -93,7 +90,6 @@ def documents_of(path: str) -> Iterator[bytes]:
 
     Raises:
         InvalidValue: It is larger than can be read at once, or an archive that is damaged.
-        StorageRefused: It may not be read.
     """
     if _bytes_of(path, len(_ARCHIVE)) == _ARCHIVE:
         yield from _members(path, MOST_BYTES + 1)

@@ -193,13 +193,11 @@ class Content:
 
 def each_once(citations: Iterable[Citation]) -> tuple[Citation, ...]:
     """Return citations without repetition: of each place, and each constant, the last one."""
-    return tuple({_named_place(cited): cited for cited in citations}.values())
-
-
-def _named_place(cited: Citation) -> str:
-    """Return the place of a citation; that of a constant whatever its value."""
-    name = (cited.symbol or "").partition("=")[0]
-    return f"{cited.file}::{name}" if name else cited.place
+    places = {}
+    for cited in citations:
+        name = (cited.symbol or "").partition("=")[0]
+        places[f"{cited.file}::{name}" if name else cited.place] = cited
+    return tuple(places.values())
 
 
 def judged(cited: Citation, here: Content) -> FileRange | None:

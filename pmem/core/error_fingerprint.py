@@ -199,11 +199,8 @@ def _is_telling(said: str, nothing: frozenset[str]) -> bool:
     words = {word for word in _LETTERS.findall(said) if word.lower() not in nothing}
     if any(map(_CODE.fullmatch, words)):
         return True
-    return sum(map(_weight, {word.lower() for word in words})) >= _LEAST_WORDS
-
-
-def _weight(word: str) -> int:
-    return 1 if word.isascii() else len(word) // 2
+    distinct = {word.lower() for word in words}
+    return sum(1 if word.isascii() else len(word) // 2 for word in distinct) >= _LEAST_WORDS
 
 
 def essence(line: str) -> str:

@@ -79,14 +79,16 @@ _NAMES: Final = {
 """Types, as error sentences call them."""
 _BOUND: Final = r"Expected `(\w+)`( of length)?( [<>]=)? (\S+?)(?:, got \S+)?"
 _BOUNDS: Final = {" >=": "at least ", " <=": "at most ", None: ""}
-_AT: Final = " - at "
 
 
 def sentence(
     error: Exception, choices: Mapping[str, Sequence[str]] = MappingProxyType({}), name: str = ""
 ) -> str:
     """Say what is wrong with a value: `content must be text, not a whole number`."""
-    what, place = _split_error(str(error), name)
+    what, _, path = str(error).rpartition(" - at ")
+    what, place = (
+        (what, _place(path, name)) if path.startswith(("`$", "`key")) else (str(error), name)
+    )
     quoted = re.search(r"`([^`]*)`", what)
     key = quoted[1] if quoted else ""
     if what.startswith("Object missing"):
@@ -118,12 +120,6 @@ def _must(what: str) -> str:
     is_fraction = got == "float" and "int" in wanted.split(" | ")
     other = "one with a fraction" if is_fraction else _NAMES.get(got, got)
     return f"must be {' or '.join(names or ['null'])}, not {other}"
-
-
-def _split_error(error: str, name: str) -> tuple[str, str]:
-    """Part an error into what it is and where."""
-    what, _, path = error.rpartition(_AT)
-    return (what, _place(path, name)) if path.startswith(("`$", "`key")) else (error, name)
 
 
 def _place(path: str, name: str) -> str:

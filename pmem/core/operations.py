@@ -1,7 +1,7 @@
 """The log of operations, without any text: which part of pmem did what, and when."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -74,7 +74,11 @@ def written(
     record: Memory | Episode, old: Memory | Episode | None, node: Node
 ) -> Iterator[LoggedOperation]:
     """Yield what a write did to a memory or an episode."""
-    events = _new_events(record, old)
+    if old is None:
+        latest = record.history[-1].at if record.history else None
+        events = [event for event in record.history if event.at == latest]
+    else:
+        events = list(record.history[len(old.history) :])
     for event in [event for event in events if event.event is EventKind.ADD] or events:
         yield _write_operation(record, event, node)
 
@@ -96,13 +100,6 @@ def counts(operations: Iterable[LoggedOperation], now: datetime) -> tuple[Operat
         OperationCount(day=day, node=node, op=op, status=status, count=count)
         for (day, node, op, status), count in sorted(found.items())
     )
-
-
-def _new_events(record: Memory | Episode, old: Memory | Episode | None) -> Sequence[Event]:
-    if old is not None:
-        return record.history[len(old.history) :]
-    latest = record.history[-1].at if record.history else None
-    return [event for event in record.history if event.at == latest]
 
 
 def _write_operation(record: Memory | Episode, event: Event, node: Node) -> LoggedOperation:

@@ -150,7 +150,7 @@ def _of_words(text: str, words: list[str], episodic: bool) -> Iterator[Rule]:
         yield "complete"
     if any(_is_speaker(word) for word in words):
         yield "third_person"
-    if any(word in _OTHERS for word in words) or any(word in _OTHERS for word in _starts(words)):
+    if any(word in _OTHERS or (word.istitle() and word.lower() in _OTHERS) for word in words):
         yield "pronouns"
     if "!" in _without_quotes(text) or _shouts(words):
         yield "tone"
@@ -163,11 +163,6 @@ def _is_speaker(word: str) -> bool:
     if word == "I":
         return True
     return word != "i" and not word.isupper() and word.lower() in _SPEAKERS
-
-
-def _starts(words: list[str]) -> list[str]:
-    """Return words that begin with a capital letter, without it; `IT` is a department."""
-    return [word.lower() for word in words if word[:1].isupper() and word[1:].islower()]
 
 
 def _has_verb(lower: list[str]) -> bool:

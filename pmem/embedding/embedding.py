@@ -288,7 +288,6 @@ def embedded_count(workspace: Workspace) -> EmbeddedCount:
 
     Raises:
         EmbeddingFailed: The model is not installed, or not known.
-        PmemError: The vectors cannot be read.
     """
     model = embedder_of(workspace.settings.vectors).model
     keys = {vector_key(model, text) for _, _, text in _everything(workspace)}

@@ -97,27 +97,21 @@ _BY: Final = frozenset({"supersededby", "replacedby"})
 _TAKES: Final = frozenset({"supersedes", "replaces"})
 _FIELDS: Final = frozenset({*_STATUS, *_BY, *_TAKES, "date"})
 _SECTIONS: Final = {
-    "status": "status",
-    "state": "status",
-    "date": "date",
-    "context": "context",
-    "context and problem statement": "context",
-    "kontext": "context",
-    "decision": "decision",
-    "decision outcome": "decision",
-    "entscheidung": "decision",
-    "consequences": "consequences",
-    "positive consequences": "consequences",
-    "negative consequences": "consequences",
-    "konsequenzen": "consequences",
-    "considered options": "options",
-    "options considered": "options",
-    "alternatives": "alternatives",
-    "alternatives considered": "alternatives",
-    "rejected": "rejected",
-    "rejected options": "rejected",
-    "rejected alternatives": "rejected",
-}
+    heading: name
+    for name, headings in {
+        "status": ("status", "state"),
+        "date": ("date",),
+        "context": ("context", "context and problem statement", "kontext"),
+        "decision": ("decision", "decision outcome", "entscheidung"),
+        "consequences": (
+            "consequences", "positive consequences", "negative consequences", "konsequenzen",
+        ),
+        "options": ("considered options", "options considered"),
+        "alternatives": ("alternatives", "alternatives considered"),
+        "rejected": ("rejected", "rejected options", "rejected alternatives"),
+    }.items()
+    for heading in headings
+}  # fmt: skip
 _WHOLE: Final = ("options", "alternatives", "rejected", "status", "date")
 _WORD: Final = re.compile(r"\w+")
 _ENDS: Final = (".", "!", "?", "。")

@@ -8,7 +8,7 @@ as a server may have any name. Which program wrote a file is told by how it begi
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -41,6 +41,7 @@ _FOLDER: Final = ".project-memory/"
 _COMMANDS: Final = ("command", "cmd", "script")
 
 
+N = TypeVar("N")
 Line = dict[str, Any]
 """A line of a transcript."""
 Lines = Callable[[], Iterable[bytes]]
@@ -277,51 +278,46 @@ def _server(name: str) -> str:
     return name.rpartition("__")[0] if name.startswith("mcp__") else ""
 
 
-class _Form(NamedTuple):
-    """How a file begins, without the space between, and names of which it holds one at least."""
-
-    begins: tuple[bytes, ...]
-    names: tuple[bytes, ...] = (b"",)
-
-
-_FORMS: Final = (
-    (SessionProgram.AIDER, _Form((b"#aiderchatstartedat",))),
-    (SessionProgram.SPECSTORY, _Form((b"<!--GeneratedbySpecStory",))),
-    (
-        SessionProgram.CLINE,
-        _Form((b'[{"role":"user"', b'[{"role":"assistant"')),
-    ),
-    (SessionProgram.CLINE, _Form((b'[{"ts":',), (b'"type":"say"', b'"type":"ask"'))),
-    (SessionProgram.CLAUDE_AI, _Form((b"[", b"{"), (b'"chat_messages":[',))),
-    (SessionProgram.CHATGPT, _Form((b"[", b"{"), (b'"mapping":{',))),
+_Form = tuple[tuple[bytes, ...], tuple[bytes, ...]]
+"""How a file begins, without the space between, and names of which it holds one at least."""
+_ANY: Final = (b"",)
+_FORMS: Final[tuple[tuple[SessionProgram, _Form], ...]] = (
+    (SessionProgram.AIDER, ((b"#aiderchatstartedat",), _ANY)),
+    (SessionProgram.SPECSTORY, ((b"<!--GeneratedbySpecStory",), _ANY)),
+    (SessionProgram.CLINE, ((b'[{"role":"user"', b'[{"role":"assistant"'), _ANY)),
+    (SessionProgram.CLINE, ((b'[{"ts":',), (b'"type":"say"', b'"type":"ask"'))),
+    (SessionProgram.CLAUDE_AI, ((b"[", b"{"), (b'"chat_messages":[',))),
+    (SessionProgram.CHATGPT, ((b"[", b"{"), (b'"mapping":{',))),
     (
         SessionProgram.COPILOT_CHAT,
-        _Form((b"{",), (b'"requesterUsername":', b'"responderUsername":')),
+        ((b"{",), (b'"requesterUsername":', b'"responderUsername":')),
     ),
 )
-_UNREAD: Final = (
-    ("Cursor, or another program with a SQLite database", _Form((b"SQLiteformat3\0",))),
-    ("Continue", _Form((b"{",), (b'"contextItems":',))),
-    ("LibreChat", _Form((b"{",), (b'"conversationId":',))),
+_UNREAD: Final[tuple[tuple[str, _Form], ...]] = (
+    ("Cursor, or another program with a SQLite database", ((b"SQLiteformat3\0",), _ANY)),
+    ("Continue", ((b"{",), (b'"contextItems":',))),
+    ("LibreChat", ((b"{",), (b'"conversationId":',))),
 )
 """Programs whose chats are known, and not read yet."""
 
 
 def program_of_chat(start: bytes) -> SessionProgram | None:
     """Return the program whose chat a file is; None for none of those that are read at once."""
-    bare = _bare(start)
-    return next((program for program, form in _FORMS if _fits(form, bare)), None)
+    return _first_that_fits(_FORMS, start)
 
 
 def unread_program(start: bytes) -> str:
     """Return the name of a program whose chats are not read yet; empty for none that is known."""
-    bare = _bare(start)
-    return next((name for name, form in _UNREAD if _fits(form, bare)), "")
+    return _first_that_fits(_UNREAD, start) or ""
 
 
-def _bare(start: bytes) -> bytes:
-    return b"".join(start.removeprefix(b"\xef\xbb\xbf").split())
-
-
-def _fits(form: _Form, bare: bytes) -> bool:
-    return bare.startswith(form.begins) and any(name in bare for name in form.names)
+def _first_that_fits(forms: Iterable[tuple[N, _Form]], start: bytes) -> N | None:
+    bare = b"".join(start.removeprefix(b"\xef\xbb\xbf").split())
+    return next(
+        (
+            name
+            for name, (begins, parts) in forms
+            if bare.startswith(begins) and any(part in bare for part in parts)
+        ),
+        None,
+    )

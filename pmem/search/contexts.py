@@ -55,7 +55,6 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
 
     Raises:
         InvalidValue: The budget is below one token, or the text may have no character.
-        NotFound, Ambiguous: The conversation.
         Refused: Another app asks than the one that it is for.
     """
     settings, budget, asker = workspace.settings, _budget(workspace, request), workspace
@@ -339,12 +338,7 @@ class ContextUsage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def overlay(workspace: Workspace, request: LookRequest) -> ContextUsage:
-    """Count what a conversation holds and what a context shows of it, part by part.
-
-    Raises:
-        NotFound, Ambiguous: The conversation.
-        Damaged: A chunk's file is missing or cannot be used.
-    """
+    """Count what a conversation holds and what a context shows of it, part by part."""
     figures = usage(workspace, request.conversation)
     asked = ContextRequest(conversation=figures.conversation, recall=False, counts=False)
     built = build_context(workspace, asked)

@@ -141,7 +141,6 @@ def evaluate(workspace: Workspace, request: EvaluationRequest) -> Evaluation:
     Raises:
         InvalidValue: The set is empty, a number is too small, or there is no file beside
             which a run could be accepted.
-        Damaged, StorageRefused: The accepted run cannot be read or written.
     """
     golden = request.golden or read(request.file or default_file(workspace))
     _check(golden, request)
@@ -281,12 +280,7 @@ def _by_language(judged: Sequence[QuestionResult]) -> dict[str, float]:
 
 
 def _accepted(path: str) -> Run | None:
-    """Return the run that was accepted last.
-
-    Raises:
-        Damaged: Its file is none of ours.
-        StorageRefused: It may not be read.
-    """
+    """Return the run that was accepted last."""
     data = content(path)
     if data is None:
         return None

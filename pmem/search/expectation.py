@@ -30,12 +30,7 @@ from pmem.values.times import iso
 def explain(
     workspace: Workspace, request: SearchRequest, hits: Sequence[SearchHit], total: int
 ) -> Expectation:
-    """Say whether a search recalled what it was to recall, and why not.
-
-    Raises:
-        Ambiguous: Several records fit the reference.
-        Damaged, StorageRefused: Its file cannot be used.
-    """
+    """Say whether a search recalled what it was to recall, and why not."""
     reference = unsecret(request.expect or "")
     known = _find_expected(workspace, reference)
     if known is None:

@@ -101,7 +101,6 @@ def read(path: str) -> Golden:
 
     Raises:
         InvalidValue: There is no such file, or a line is no question.
-        StorageRefused: It may not be read.
     """
     data = content(path)
     if data is None:
@@ -132,9 +131,7 @@ def add(workspace: Workspace, request: QuestionRequest) -> QuestionAdded:
     """Add a line to a golden set, which is started if it is missing.
 
     Raises:
-        NotFound, Ambiguous: The reference.
         InvalidValue: A value is not allowed, or the set is none or says the opposite.
-        StorageRefused: The set cannot be read or written.
     """
     path = request.file or default_file(workspace)
     question = _question(workspace, request)
@@ -155,11 +152,7 @@ class Kept:
         self._workspace = workspace
 
     def find(self, name: str) -> Record | Message | None:
-        """Return the record or message of an id, a short id or an external id.
-
-        Raises:
-            Damaged, StorageRefused: Its file cannot be used.
-        """
+        """Return the record or message of an id, a short id or an external id."""
         if name in self._records:
             return reading.get(self._workspace, self._records[name])
         return self._messages.get(name)
@@ -264,7 +257,6 @@ def _whole_reference(workspace: Workspace, reference: str) -> str:
     """Return a reference as a golden set keeps it: an external id, or the whole id.
 
     Raises:
-        NotFound, Ambiguous: The reference.
         InvalidValue: It means something that no search finds.
     """
     found = Kept(workspace).find(reference) or reading.find(workspace, reference)
@@ -282,7 +274,6 @@ def content(path: str) -> bytes | None:
 
     Raises:
         InvalidValue: It is a folder.
-        Damaged, StorageRefused: It cannot be read, or see `safe_files.read`.
     """
     named = os.path.basename(path) in (DEFAULT_NAME, _DEFAULT_ACCEPTED)
     try:
@@ -338,9 +329,7 @@ def misses(workspace: Workspace, request: MissesRequest) -> Misses:
     """List the prompts that were not shown what answers them; some are dropped first.
 
     Raises:
-        NotFound: None is called so.
         InvalidValue: The golden set is none.
-        Damaged, Locked, StorageRefused: The clone's state, or the golden set.
     """
     found = {miss.name: miss for miss in _found(workspace)}
     kept, gone = workspace.own.kept_prompts, set(request.drop)

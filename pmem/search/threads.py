@@ -130,7 +130,6 @@ def delta(
 
     Raises:
         InvalidValue: The name is not allowed.
-        Damaged, Locked: The clone's state.
     """
     name = _name(thread)
     if memories is None:  # nothing that belongs to an app that does not ask
@@ -167,7 +166,6 @@ def mark_told(
 
     Raises:
         InvalidValue: The name is not allowed.
-        Damaged, Locked: The clone's state.
     """
     name = _name(thread)
 
@@ -193,7 +191,6 @@ def save_checkpoint(workspace: Workspace, request: SaveRequest) -> CheckpointInf
 
     Raises:
         InvalidValue: A name is not allowed, or the state is no JSON object or too large.
-        Damaged, Locked, StorageRefused: The clone's state.
     """
     name, owner = _names(request)
     data = _encode_state(request.state)
@@ -205,9 +202,7 @@ def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpo
     """Return a thread's state as it was saved last.
 
     Raises:
-        NotFound: None was saved for this thread and user.
         InvalidValue: A name is not allowed.
-        Damaged, Locked, StorageRefused: The clone's state.
     """
     name, owner = _names(request)
     found = workspace.own.checkpoints.load(name, owner)
@@ -225,11 +220,7 @@ def load_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Checkpo
 
 
 def list_checkpoints(workspace: Workspace, request: CheckpointsRequest) -> CheckpointListing:
-    """Return what checkpoints there are, the last saved first.
-
-    Raises:
-        Damaged, Locked, StorageRefused: The clone's state.
-    """
+    """Return what checkpoints there are, the last saved first."""
     found = workspace.own.checkpoints.all(request.user)
     items = tuple(CheckpointInfo(**saved._asdict()) for saved in found)
     return CheckpointListing(items=items, total=len(items))
@@ -239,9 +230,7 @@ def remove_checkpoint(workspace: Workspace, request: CheckpointRequest) -> Check
     """Remove a thread's saved state for good, and return whose it was.
 
     Raises:
-        NotFound: None was saved for this thread and user.
         InvalidValue: A name is not allowed.
-        Damaged, Locked, StorageRefused: The clone's state.
     """
     name, owner = _names(request)
     if not workspace.own.checkpoints.remove(name, owner):

@@ -255,7 +255,11 @@ def resolve(layers: list[Layer]) -> tuple[Settings, list[Resolved]]:
     for row in table():
         origin, value = _strongest(row, layers)
         resolved.append(Resolved(row.name, value, origin))
-    return _build({item.name: item.value for item in resolved}), resolved
+    nested: dict[str, Any] = {}
+    for item in resolved:
+        head, _, tail = item.name.rpartition(".")
+        (nested.setdefault(head, {}) if head else nested)[tail] = item.value
+    return msgspec.convert(nested, Settings), resolved
 
 
 def resolve_one(name: str, layers: list[Layer]) -> Resolved:
@@ -362,26 +366,14 @@ def _merge_layers(row: Setting, layers: list[Layer]) -> tuple[str, Any]:
         start = f"{row.name}."
         own = {key[len(start) :]: part for key, part in values.items() if key.startswith(start)}
         try:
-            if row.name in values and not _is_empty(row.name, values[row.name]):
+            is_empty = values.get(row.name) == {} and bool(_own_entries(row.name))
+            if row.name in values and not is_empty:
                 own |= _checked_table(row.name, values[row.name])
             found |= {key: checked(start + key, part) for key, part in own.items()}
         except InvalidValue as error:
             raise _from(origin, row.name, error) from None
         strongest = origin if own else strongest
     return strongest, dict(sorted(found.items()))
-
-
-def _is_empty(name: str, value: Any) -> bool:
-    """Tell whether a table that has entries by itself is there without any."""
-    return value == {} and bool(_own_entries(name))
-
-
-def _build(flat: Mapping[str, Any]) -> Settings:
-    nested: dict[str, Any] = {}
-    for name, value in flat.items():
-        head, _, tail = name.rpartition(".")
-        (nested.setdefault(head, {}) if head else nested)[tail] = value
-    return msgspec.convert(nested, Settings)
 
 
 class _Field(NamedTuple):

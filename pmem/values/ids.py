@@ -87,13 +87,9 @@ def matches(reference: str, identifier: str) -> bool:
 
 
 def _padded(number: int) -> str:
-    """Write a number in eight characters; as milliseconds they sort by time until 2059."""
-    return _base36(number).rjust(SHORT_LENGTH, "0")
-
-
-def _base36(number: int) -> str:
+    """Write a number in base 36, in eight characters; as milliseconds they sort until 2059."""
     digits = ""
     while number:
         number, rest = divmod(number, 36)
         digits = ALPHABET[rest] + digits
-    return digits or "0"
+    return digits.rjust(SHORT_LENGTH, "0")

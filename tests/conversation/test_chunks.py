@@ -223,7 +223,7 @@ def test_a_damaged_chunk_does_not_stop_a_conversation(damage: str, place: int) -
 # For any conversation
 
 
-@pytest.mark.row("S3.10.7")
+@pytest.mark.row("S3.2.2", "S3.2.5", "S3.10.7")
 @settings(max_examples=examples(40))
 @given(
     count=st.integers(0, 40),
@@ -267,5 +267,6 @@ def test_nothing_is_lost_whatever_the_sizes(
     parts = (figures.messages_in_context, figures.pruned_messages, figures.summarised_messages)
     assert sum(parts) == figures.total_messages == count
     assert sum(figures.messages_by_role.values()) == figures.messages_in_context
+    assert sum(figures.tokens_by_role.values()) == figures.tokens_in_context
     assert figures.pending_facts == len(held)
     assert made.check().findings == ()

@@ -252,7 +252,7 @@ def test_pruned_messages_leave_the_list_when_they_move_into_chunks() -> None:
     assert made.search('"bread bread"', kinds=("message",)).total >= 8
 
 
-@pytest.mark.row("S3.2.6")
+@pytest.mark.row("S3.2.3", "S3.2.6", "S3.7.3", "S3.7.4")
 def test_statistics_follow_every_step() -> None:
     made = begun(max_recent_messages=6, chunk_size=2)
     assert parts(made) == (0, 0, 0, 0)
@@ -263,6 +263,8 @@ def test_statistics_follow_every_step() -> None:
     assert parts(made) == (6, 4, 2, 0)
     assert (figures(made).tokens_in_context, figures(made).total_tokens) == (80, 120)
     assert figures(made).percent_used == 8.0
+    assert (figures(made).token_limit, figures(made).tokens_by_role) == (1000, {"user": 80})
+    assert figures(made).oldest_in_context == figures(made).last_prune == NOW
     say(made, 20)
     assert parts(made) == (7, 5, 0, 2)
     made.clear_conversation()

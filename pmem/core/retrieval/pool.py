@@ -83,11 +83,7 @@ class DocumentKey(NamedTuple):
     id: str
 
     def find_in(self, record: Record) -> Searchable:
-        """Return the document itself: the record, or the message within it, the last of that id.
-
-        Raises:
-            NotFound: The record has no such message any more.
-        """
+        """Return the document itself: the record, or the message within it, the last of that id."""
         if self.id == record.id or (isinstance(record, Chunk) and self.id == summary_id(record)):
             return record
         held = record.recent_messages if isinstance(record, Conversation) else ()

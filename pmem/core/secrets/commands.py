@@ -167,13 +167,13 @@ def in_addresses(text: str) -> Iterator[Secret]:
         start = place + len(_MARK)
         match = _USER.match(text, start)
         scheme = _SCHEME.search(text[max(0, place - _LONGEST_SCHEME) : place])
-        if match and scheme and not _is_none(*match.groups()):
+        if match and scheme and _is_password(*match.groups()):
             web = scheme[0].lower().partition("+")[0] in _WEB
             yield Secret("url-password" if web else "connection-password", *match.span(2))
         place = text.find(_MARK, match.end() if match else start)
 
 
-def _is_none(user: str, password: str) -> bool:
-    """Tell whether a password stands for one: it is the user's name, or everybody's first."""
+def _is_password(user: str, password: str) -> bool:
+    """Tell whether a password is one: not the user's name, a variable, or everybody's first."""
     is_given = password.startswith("%") or _VARIABLE.search(password) is not None
-    return password == user or is_usual(password) or is_given
+    return password != user and not is_given and not is_usual(password)
