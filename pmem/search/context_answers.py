@@ -49,10 +49,8 @@ class ContextSource(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What a context draws on: a memory, what it is asked for, and what is found there.
 
     Attributes:
-        usable: the memories that may be shown.
         asked: the task, or what stands for one.
-        found: memories and episodes that answer it, the best first.
-        said: messages that do.
+        found: memories and episodes that answer it, the best first; `said` are messages.
         below: what answers too badly, or is one too many of its category.
         related: what the memories bring along, by id.
         valuation: what memories are worth to the task.

@@ -39,15 +39,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a context: what it says and which record it comes from.
 
     Attributes:
-        id: the record's or the message's.
-        text: what it says, as it is kept.
         label: what stands before the text, on its line: a short id, a speaker.
         heading: groups a section's items below a line of its own; recent messages have none.
         order: sorts the items of a section where its place does not.
-        role: the speaker's, for messages.
-        speaker: the speaker's name, for messages.
         score: how well it answers the query; None where nothing was asked.
-        tokens: of the text, as counted when it was stored.
         via: the id of the item that brought it along, without which it is not shown.
         stale: what it cites and does not find there any more, as its label says too.
         difference: how it stands beside another memory that says something else of the same.
@@ -174,21 +169,13 @@ class Candidates(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that could enter a context, each list in the order of its priority.
 
     Attributes:
-        system: the conversation's system prompt.
-        memory: the stable block's.
-        memory_share: the share of the budget that it may take; half of recall's when None.
-        yours: of the owner's own memory, what stands whatever the task.
-        yours_answering: of it, what answers the task.
-        yours_share: the share of the budget that these two may take.
+        memory: the stable block's; its share of the budget is half of recall's when None.
+        yours: of the owner's own memory, what stands whatever the task, beside what answers it.
         updates: lines on what changed since the thread's last context.
         recalled: what answers the query, made while it is asked for; each with its section.
-        recalled_share: the share of the budget that it may take.
-        said: messages that answer it, in the same way; what memories that answer leave is
-            theirs, `said_share` of the budget at the most where there are any.
-            A message that may be shown as a recent one is shown there, with its exchange.
-            One that is also among `exchanges` stands there or not at all.
-        pinned: messages that somebody pinned, each with its section; they come before the older
-            exchanges.
+        said: messages that answer it, in the same way. One that is also among `exchanges` stands
+            there, with its exchange, or not at all.
+        pinned: messages that somebody pinned; they come before the older exchanges.
         recallable: the ids and scores of all that `recalled`, `said` and `pinned` could yield.
         summaries: of the conversation's latest chunks, the latest first; they have a share.
         older: of the chunks before those, the latest first; they take what is left.

@@ -140,10 +140,9 @@ def bm25_scores(
         k1: BM25's saturation.
     """
     scores: dict[int, float] = {}
-    for term, weight, source in query:
-        rare = min(rarity[term], rarity[source]) if frequencies[source] else rarity[term]
-        gain = weight * rare * (k1 + 1.0)
-        for unit, frequency in frequencies[term].items():
+    for term in query:
+        gain = term.weight * term.rarity(rarity, frequencies) * (k1 + 1.0)
+        for unit, frequency in frequencies[term.term].items():
             part = gain * (frequency / (frequency + norms[unit]))
             scores[unit] = scores.get(unit, 0.0) + part
     return scores
@@ -257,10 +256,9 @@ def _broadest(
     """The `breadth` best of the matched documents by BM25 without lengths, ties by number."""
     k1 = constants.text.k1
     parts = []
-    for term, weight, source in plan.everything:
-        rare = min(rarity[term], rarity[source]) if postings[source] else rarity[term]
-        counts = set(postings[term].values())
-        parts.append((postings[term], {n: weight * rare * n / (n + k1) for n in counts}))
+    for term in plan.everything:
+        held, weight = postings[term.term], term.weight * term.rarity(rarity, postings)
+        parts.append((held, {n: weight * n / (n + k1) for n in set(held.values())}))
     scores = dict.fromkeys(matched, 0.0)
     for held, gains in sorted(parts, key=lambda one: -max(one[1].values(), default=0.0)):
         for number, count in held.items():

@@ -56,18 +56,11 @@ def okapi_scores(
         {term.term: frequencies[term.term].get(unit, 0.0) for term in query} for unit in units
     ]
     model.idf = {
-        term.term: term.weight * _rarity_of(term, frequencies, rarity) * (k1 + 1.0) / 2.0
+        term.term: term.weight * term.rarity(rarity, frequencies) * (k1 + 1.0) / 2.0
         for term in query
     }
     scores = model.get_scores([term.term for term in query])
     return dict(zip(units, map(float, scores), strict=True))
-
-
-def _rarity_of(term: QueryTerm, frequencies: Frequencies, rarity: Mapping[str, float]) -> float:
-    """A related word never counts as rarer than the word that it stands for."""
-    if frequencies[term.source]:
-        return min(rarity[term.term], rarity[term.source])
-    return rarity[term.term]
 
 
 ACTIVE_MEMORIES: Final = "memory"

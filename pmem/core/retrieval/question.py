@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pmem.core.retrieval.forms import joined_words
@@ -60,31 +60,28 @@ class RequiredWord(NamedTuple):
 
 
 class QueryTerm(NamedTuple):
-    """A term to look for.
+    """A term to look for, and the word of the question that it stands for, its `source`.
 
-    Attributes:
-        term: the term.
-        weight: how often the question says the word; less than 1 for a related word.
-        source: the word of the question it stands for; never counts as rarer than that one.
+    Its weight is how often the question says the word, and less than 1 for a related word.
     """
 
     term: str
     weight: float
     source: str
 
+    def rarity(self, known: Mapping[str, float], found: Mapping[str, Collection[int]]) -> float:
+        """Return how rare it is; a related word is never rarer than the word it stands for."""
+        own = known[self.term]
+        return min(own, known[self.source]) if found[self.source] else own
+
 
 class QuestionPlan(NamedTuple):
     """A question, ready to be ranked.
 
-    Attributes:
-        terms: what to look for in every document, words of the question first.
-        names: the terms that name a speaker; looked for only in documents nobody said.
-        speakers: whom the question names.
-        phrases: quoted phrases as terms.
-        wanted: bits of `signals` that an answer probably shows.
-        several: whether the answer is likely spread over several sessions.
-        keys: identifiers, quantities and single quoted words; of a short question every word.
-        is_english: whether it surely is English, whose forms and stop words are known.
+    `terms` are looked for in every document, words of the question first; `names`, which mean
+    `speakers`, only in what nobody said. `wanted` are bits of `signals` that an answer probably
+    shows, and `several` tells whether it is likely spread over sessions. `keys` are identifiers,
+    quantities and single quoted words; of a short question every word.
     """
 
     terms: tuple[QueryTerm, ...]
