@@ -76,7 +76,7 @@ def change(
     """
     _, identifier = workspace.resolve(reference, type_)
     store: Store[K] = workspace.store(type_)
-    return _apply(workspace, store, identifier, kind, apply)
+    return _apply(workspace, store.get(identifier), kind, apply)
 
 
 def change_all(
@@ -86,24 +86,19 @@ def change_all(
     apply: Callable[[Removable, Event], Removable],
 ) -> list[Removable]:
     """Apply a change to several memories and episodes, each once, or to none; see `change`."""
+    found = records_named(workspace, references)
+    return [_apply(workspace, record, kind, apply) for record in found]
+
+
+def records_named(workspace: Workspace, references: Sequence[str]) -> list[Removable]:
+    """Return the memories and episodes that references mean, each once."""
     named = dict.fromkeys(workspace.resolve(reference, *EDITABLE) for reference in references)
-    return [
-        _apply(workspace, workspace.store(type_), identifier, kind, apply)
-        for type_, identifier in named
-    ]
+    return [workspace.store(type_).get(identifier) for type_, identifier in named]
 
 
-def _apply(
-    workspace: Workspace,
-    store: Store[K],
-    identifier: str,
-    kind: EventKind,
-    apply: Callable[[K, Event], K],
-) -> K:
-    record = store.get(identifier)
-    event = workspace.event(kind)
-    new = apply(record, event)
-    return record if new is record else store.put(new)
+def _apply(workspace: Workspace, record: K, kind: EventKind, apply: Callable[[K, Event], K]) -> K:
+    new = apply(record, workspace.event(kind))
+    return record if new is record else workspace.store(type(record)).put(new)
 
 
 def check_mark(memory: Memory) -> None:

@@ -23,6 +23,7 @@ from pmem.memory.changes import (
     RestoreRequest,
     change_all,
     out_of_recall,
+    records_named,
 )
 from pmem.memory.links import link_again
 from pmem.memory.memories import edited_fields, edited_parts
@@ -88,10 +89,8 @@ def remove(workspace: Workspace, request: RecordsRequest) -> ChangedRecords[Remo
     if workspace.caller.agent is not None:
         from pmem.memory.proposals import gate_removals
 
-        named = (workspace.resolve(reference, *EDITABLE) for reference in request.references)
-        records = [workspace.store(type_).get(identifier) for type_, identifier in named]
-        gate_removals(workspace, [one for one in records if can_move(one.state, EventKind.DELETE)])
-
+        found = records_named(workspace, request.references)
+        gate_removals(workspace, [one for one in found if can_move(one.state, EventKind.DELETE)])
     gone: list[str] = []
 
     def apply(record: Removable, event: Event) -> Removable:
@@ -114,9 +113,7 @@ def restore(workspace: Workspace, request: RestoreRequest) -> ChangedRecords[Rem
             return ChangedRecords(records=tuple(left))
         references = (*references, *(record.id for record in left))
     elif request.dry_run:
-        named = (workspace.resolve(reference, *EDITABLE) for reference in references)
-        found = (workspace.store(type_).get(identifier) for type_, identifier in named)
-        return ChangedRecords(records=tuple(found))
+        return ChangedRecords(records=tuple(records_named(workspace, references)))
 
     def apply(record: Removable, event: Event) -> Removable:
         if not can_move(record.state, event.event):

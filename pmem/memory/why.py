@@ -22,7 +22,7 @@ from pmem.memory.citations import cite_all, parse_citation
 from pmem.memory.reading import Staleness, fix_of
 from pmem.project.workspace import Workspace
 from pmem.storage.git.commits import LineOrigin, origin_of
-from pmem.storage.git.project_files import Sources, Unreadable
+from pmem.storage.git.project_files import Unreadable
 from pmem.values.fields import asked
 from pmem.values.records import Citation, Memory, MemoryType, State
 
@@ -146,26 +146,18 @@ def _place(workspace: Workspace, place: str) -> tuple[str, Lines | None]:
         raise InvalidValue(f"{rest!r} is no line of {head}", "write it as src/main.py:12")
     try:
         ((cited,),) = cite_all(workspace, [[place]])
-    except InvalidValue:
-        constant = _constant_lines(workspace.sources, head, rest[1:])
-        if constant is None:
+    except InvalidValue as refused:
+        symbol, file = parse_symbol(rest[1:]), workspace.sources.named(head)
+        try:
+            content = Content(workspace.sources.read(file))
+        except Unreadable:
+            raise refused from None
+        named = Citation(file=file, symbol=rest[1:], digest="")
+        given = values_of(named, content, symbol) if symbol is not None else []
+        if not given:
             raise
-        return head, constant
+        return head, (given[0].first, given[0].last)  # of a constant, whatever its value
     return head, cited.lines
-
-
-def _constant_lines(sources: Sources, path: str, name: str) -> Lines | None:
-    """Return the lines that give a constant its value; None where a file has none of that name."""
-    symbol = parse_symbol(name)
-    if symbol is None:
-        return None
-    file = sources.named(path)
-    try:
-        content = Content(sources.read(file))
-    except Unreadable:
-        return None
-    found = values_of(Citation(file=file, symbol=name, digest=""), content, symbol)
-    return (found[0].first, found[0].last) if found else None
 
 
 class _Look(NamedTuple):

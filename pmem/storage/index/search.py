@@ -123,7 +123,7 @@ class SearchIndex:
         return [number for (number,) in rows]
 
     def links(self, numbers: Collection[int]) -> Iterable[SeenLink]:
-        if not numbers or not self.rows("select 1 from @link limit 1"):
+        if not numbers or not self.has_links():
             return []
         asked = {"asked": list(numbers), "label": ACTIVE_MEMORIES, "store": STORES[Memory]}
         rows = self.rows(_LINKS, **asked)
@@ -140,6 +140,10 @@ class SearchIndex:
         }
         found: list[Any] = self._connection.execute(_of_sqlite(query), values).fetchall()
         return found
+
+    def has_links(self) -> bool:
+        """Tell whether there may be links: where there are none, asking for each takes long."""
+        return bool(self.rows("select 1 from link limit 1"))
 
     def documents(self, columns: str, numbers: Iterable[int]) -> list[Any]:
         """Return columns of documents, by ascending number."""
