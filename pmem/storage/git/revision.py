@@ -1,12 +1,12 @@
 """The records that git keeps in a tree, to read and to search without a checkout."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from threading import RLock
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.errors import Damaged, NotFound, PmemError, Refused
-from pmem.storage.backend import Change, Problem
+from pmem.storage.backend import Change, Problem, pool_of
 from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import parse
 from pmem.storage.git.repository import FILES, Repository, TreeEntry
@@ -15,7 +15,11 @@ from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
 from pmem.values.records import KINDS, STORES, Record, RecordType
 
+if TYPE_CHECKING:
+    from pmem.core.retrieval.pool import MemoryPool, Pool
+
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 _FOLDER: Final = TreeEntry("040000", "")
 _LINK: Final = "120000"
 
@@ -35,6 +39,7 @@ class Tree(Unindexed):
         self._listed: dict[RecordType, list[str]] = {}
         self._problems: dict[str, Problem] = {}
         self._place: str | None = None
+        self._pool: MemoryPool | None = None
         self._turn = RLock()
 
     @property
@@ -71,6 +76,12 @@ class Tree(Unindexed):
             record = self._usable(type_, name)
             if isinstance(record, type_):
                 yield record
+
+    def searched(self, search: "Callable[[Pool], T]") -> T:
+        with self._turn:
+            if self._pool is None:
+                self._pool = pool_of(self.scan)
+        return search(self._pool)
 
     def moment(self) -> AbstractContextManager[None]:
         return nullcontext()
