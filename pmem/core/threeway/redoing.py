@@ -84,12 +84,24 @@ def _differing_fields(
         then, now = wanted.get(field, MISSING), result.get(field, MISSING)
         if field in excused or shape.follows.get(field) in excused or same(then, now):
             continue
-        if isinstance(then or [], list) and isinstance(now or [], list):
+        before = [(it or {}).get(field, MISSING) for it in versions]
+        if all(isinstance(items or [], list) for items in (then, now, *before)):
             inside = shape.inside.get(field, UNKNOWN) if goes_on else UNKNOWN
-            left, found = (_names(items or [], inside) for items in (then, now))
-            if left - found or (field != _HISTORY and not goes_on):
+            right, found, *known = (_by_name(it or [], inside) for it in (then, now, *before))
+            more = found.keys() - right.keys()
+            if goes_on or field == _HISTORY:  # it may have grown, but not by what a side removed
+                more = {
+                    it for it in more & known[0].keys() if any(it not in side for side in known)
+                }
+            back = (
+                name
+                for name in right.keys() & found.keys()
+                if not same(right[name], found[name])
+                and any(same(found[name], it.get(name, MISSING)) for it in known)
+            )
+            if more or right.keys() - found.keys() or any(back):
                 yield field
-        elif not goes_on or any(same(now, (it or {}).get(field, MISSING)) for it in versions):
+        elif not goes_on or any(same(now, value) for value in before):
             yield field
 
 
@@ -102,7 +114,7 @@ def _edited_fields(wanted: Object, result: Object) -> set[str]:
     return links.union(*(it.get("before", {}) for it in own))
 
 
-def _names(items: Sequence[Any], shape: RecordShape) -> set[Any]:
+def _by_name(items: Sequence[Any], shape: RecordShape) -> dict[Any, Any]:
     if shape.identity:
-        return set(map(shape.identity_of, items))
-    return set(numbered(map(canonical, items)))
+        return {shape.identity_of(item): item for item in items}
+    return dict(zip(numbered(map(canonical, items)), items, strict=True))

@@ -68,10 +68,28 @@ def test_a_field_that_is_a_list_in_some_versions_only_is_compared_as_a_value() -
     assert found == Mismatch(DIFFERS, 0, ("new",))
 
 
+def test_what_a_side_removed_or_changed_is_missed_in_a_conversation_that_goes_on_too() -> None:
+    shape = SHAPES["conversations"]
+    one, two, more = ({"id": f"f-0000000{n}", "standing": "pending"} for n in (1, 2, 3))
+    base = {**sides(1, "conversations")[0], "facts": [one, two]}
+    ours = {**base, "facts": [{**one, "standing": "rejected"}]}
+    right = merged(base, ours, base, shape).result
+    assert right is not None
+    assert [fact["id"] for fact in right["facts"]] == [one["id"]]
+    later = {**right, shape.time: "2027-01-01T00:00:00Z"}
+    for facts, wanted in (
+        ([*right["facts"], more], None),
+        ([*right["facts"], two], Mismatch(DIFFERS, 0, ("facts",))),
+        ([one], Mismatch(DIFFERS, 0, ("facts",))),
+    ):
+        assert mismatch(base, (ours, base), {**later, "facts": facts}, shape) == wanted
+
+
 @pytest.mark.parametrize(
     ("change", "wanted"),
     [
         (lambda r: r, None),
+        (lambda r: {**r, "tags": r["tags"][::-1], "later_list": []}, None),
         (lambda r: {**r, "importance": 0.5}, Mismatch(DIFFERS, 0, ("importance",))),
         (lambda r: {**r, "tags": ["b"]}, Mismatch(DIFFERS, None, ("tags",))),
         (lambda r: {**r, "tags": ["a", "b", "c"]}, Mismatch(DIFFERS, None, ("tags",))),
