@@ -95,21 +95,15 @@ class _Field(msgspec.Struct):
 
 
 class AskedCommand(msgspec.Struct):
-    """A command with an option for each field that its request describes.
-
-    Attributes:
-        command: What runs: it takes the session, the request, and options of its own.
-        kind: The request's class. A field that is a struct gives the options of its own fields.
-        without: Fields that the command does not have.
-        filled: What the request has in fields that the command fills by itself.
-        meaning: What help says of it, where several commands share what runs.
+    """A command with an option for each field that its request describes; a field that is a struct
+    gives the options of its own fields.
     """
 
-    command: Callable[..., Answer | None]
+    command: Callable[..., Answer | None]  # takes the session, the request, and own options
     kind: type[msgspec.Struct]
-    without: Collection[str]
-    filled: dict[str, Any]
-    meaning: str = ""
+    without: Collection[str]  # fields that the command does not have
+    filled: dict[str, Any]  # what the request has in fields that the command fills by itself
+    meaning: str = ""  # what help says of it, where several commands share what runs
 
     def function(self) -> Callable[..., Answer | None]:
         """Return it as a function from whose parameters Typer makes the options."""

@@ -44,49 +44,30 @@ class Room:
 
 
 class Operation(msgspec.Struct, Generic[Q, A], frozen=True):
-    """One use case.
+    """One use case: what it is called and means, what does it, and what the pipeline must know.
 
-    Attributes:
-        name: How it is called, in words that dots join.
-        meaning: What it does, in one line.
-        function: What does it. The table has its dotted name, which only type checkers follow.
-        scope: How much of the memory it needs to see.
-        categories: What whoever asks must be allowed to see.
-        doing: What it does, as in "may not ...", where it needs everything.
-        writes: What it writes.
-        only_if: A field of the request without which it writes nothing.
-        unless: A field of the request with which it writes nothing.
-        gate: What of the request is kept, and so must hold no secret.
-        recalls: Whether what its answer shows counts as recalled: its `recalled` says what.
-        logged: What the log of operations calls it: a part of pmem, a colon, and what it did. The
-            answer's `noted` says how it went. Writes of records that fail are noted in any case.
-        embeds: Whether what it leaves is embedded after it, where a model is set.
-        asks: Kinds of work that it leaves, which the project's models do after it, where there are
-            any. Its answer's `worked_on` says for which conversation.
-        asks_if: A field of the request without which they do not.
-        effect: What a second run would do.
-        is_final: Whether it changes what is no record, so that `undo` cannot take it back.
-        by_person: Whether no agent and no app may do it.
+    `logged` is what the log of operations calls it: a part of pmem, a colon, and what it did; the
+    answer's `noted` says how it went, and writes of records that fail are noted in any case.
     """
 
-    name: str
-    meaning: str
-    function: Callable[[Any, Q], A]
-    scope: Need = "content"
-    categories: tuple[str, ...] = ()
-    doing: str = ""
+    name: str  # in words that dots join
+    meaning: str  # in one line
+    function: Callable[[Any, Q], A]  # its dotted name, which only type checkers follow
+    scope: Need = "content"  # how much of the memory it needs to see
+    categories: tuple[str, ...] = ()  # what whoever asks must be allowed to see
+    doing: str = ""  # as in "may not ...", where it needs everything
     writes: Writes = ""
-    only_if: str = ""
-    unless: str = ""
+    only_if: str = ""  # a field of the request without which it writes nothing
+    unless: str = ""  # a field of the request with which it writes nothing
     gate: GateScope = ""
-    recalls: bool = False
+    recalls: bool = False  # whether what its answer calls `recalled` counts as that
     logged: str = ""
-    embeds: bool = False
-    asks: tuple[str, ...] = ()
-    asks_if: str = ""
+    embeds: bool = False  # whether what it leaves is embedded after it, where a model is set
+    asks: tuple[str, ...] = ()  # work for models after it, on what its answer calls `worked_on`
+    asks_if: str = ""  # a field of the request without which they do not
     effect: Effect = "safe"
-    is_final: bool = False
-    by_person: bool = False
+    is_final: bool = False  # whether it changes what is no record, so that `undo` stops at it
+    by_person: bool = False  # whether no agent and no app may do it
 
 
 class Outcome(msgspec.Struct, Generic[A], frozen=True):

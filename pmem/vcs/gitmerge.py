@@ -196,10 +196,9 @@ def _side_by_side(ours: bytes, theirs: bytes, length: int) -> bytes:
 
 def _read_version(path: str) -> bytes:
     with open(path, "rb") as file:
-        data = file.read(RECORD_BYTES + 1)
-    if len(data) > RECORD_BYTES:
-        raise OSError(27, "File too large", path)
-    return data
+        if os.fstat(file.fileno()).st_size > RECORD_BYTES:
+            raise OSError(27, "File too large", path)
+        return file.read()
 
 
 def _is_plain(folder: str) -> bool:

@@ -18,55 +18,33 @@ NOW: Final = "2026-11-21T14:30:00Z"
 FAMILY: Final = "👩‍👩‍👧‍👦"
 _CITED: Final = "docs/設計.md"
 _STORY: Final[tuple[tuple[str, str, list[str]], ...]] = (
-    (
-        "2025-06-01T08:00:00Z",
-        "ada",
-        ["add", "The old rate limit is 10 requests per second", "--valid-until", "2026-01-01"],
-    ),
-    (
-        "2026-11-02T09:00:00Z",
-        "נועה",
-        [
-            "add", "日本語のテキストはここにあります。データベースは PostgreSQL を使います。",
-            "--type", "decision", "--subject", "データベース", "--tag", "設計", "--cite", _CITED,
-        ],
-    ),
-    (
-        "2026-11-16T09:00:00Z",
-        f"Ann {FAMILY}",
-        [
-            "add",
-            f"Emoji {FAMILY} and Cafe\u0301 nai\u0308ve re\u0301sume\u0301: we greet users with 🎉"
-            " in the release notes, and the release notes are long enough to wrap around on a"
-            " terminal that is as wide as most of them are, which is eighty columns and no more",
-            "--pin", "--tag", "greetings", "--tag", "🎉",
-        ],
-    ),
-    (
-        "2026-11-19T09:00:00Z",
-        "ben",
-        [
-            "add", "لا ننشر يوم الجمعة أبدا، ولا قبل العطل الرسمية، إلا بعد موافقة الفريق كله",
-            "--type", "constraint", "--subject", "النشر",
-        ],
-    ),
-    (
-        "2026-11-20T20:00:00Z",
-        "ben",
-        [
-            "add",
-            "See https://example.org/a/very/long/address/that/no/line/of/any/terminal/holds/as"
-            "/it/goes/on/and/on/without/a/single/space/until/its/end for the database",
-        ],
-    ),
-    (
-        "2026-11-21T14:05:00Z",
-        "ada",
-        [
-            "add", "CI runs on two runners with 2 cores; the full test run takes 11 minutes there",
-            "--subject", "CI", "--tag", "ci",
-        ],
-    ),
+    ("2025-06-01T08:00:00Z", "ada", [
+        "add", "The old rate limit is 10 requests per second", "--valid-until", "2026-01-01",
+    ]),
+    ("2026-11-02T09:00:00Z", "נועה", [
+        "add", "日本語のテキストはここにあります。データベースは PostgreSQL を使います。",
+        "--type", "decision", "--subject", "データベース", "--tag", "設計", "--cite", _CITED
+    ]),
+    ("2026-11-16T09:00:00Z", f"Ann {FAMILY}", [
+        "add",
+        f"Emoji {FAMILY} and Cafe\u0301 nai\u0308ve re\u0301sume\u0301: we greet users with 🎉"
+        " in the release notes, and the release notes are long enough to wrap around on a"
+        " terminal that is as wide as most of them are, which is eighty columns and no more",
+        "--pin", "--tag", "greetings", "--tag", "🎉"
+    ]),
+    ("2026-11-19T09:00:00Z", "ben", [
+        "add", "لا ننشر يوم الجمعة أبدا، ولا قبل العطل الرسمية، إلا بعد موافقة الفريق كله",
+        "--type", "constraint", "--subject", "النشر"
+    ]),
+    ("2026-11-20T20:00:00Z", "ben", [
+        "add",
+        "See https://example.org/a/very/long/address/that/no/line/of/any/terminal/holds/as"
+        "/it/goes/on/and/on/without/a/single/space/until/its/end for the database"
+    ]),
+    ("2026-11-21T14:05:00Z", "ada", [
+        "add", "CI runs on two runners with 2 cores; the full test run takes 11 minutes there",
+        "--subject", "CI", "--tag", "ci"
+    ]),
 )  # fmt: skip
 _SAID: Final = (
     ("Mira", "Which database do we take for the orders?"),

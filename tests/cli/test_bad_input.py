@@ -22,7 +22,7 @@ import pytest
 
 from tests.cli.badproject import ONE, WRONG, fill
 from tests.cli.conftest import NOW
-from tests.faults.console import PROGRAM, Done, bytes_of, pmem, real
+from tests.faults.console import PROGRAM, bytes_of, pmem, real
 
 TABLE: Final = os.path.join(os.path.dirname(__file__), "bad_input.txt")
 UPDATE: Final = "UPDATE_TRANSCRIPTS" in os.environ
@@ -92,8 +92,8 @@ CASES: Final = _cases()
 _SHORTENED: Final = re.compile(r"x{40,} \[\d+ characters left out\] x{40,}")
 
 
-@pytest.fixture
-def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def _surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PMEM_NOW", NOW)
     monkeypatch.setenv("PMEM_ACTOR", "ada")
 
@@ -106,20 +106,23 @@ def _kept(here: str) -> dict[str, bytes]:
 
 @pytest.mark.some(100)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.wrong}: {case.command}"[:60])
-@pytest.mark.usefixtures("surroundings")
 def test_bad_input_gets_its_sentence_and_changes_nothing(case: Case, tmp_path: Path) -> None:
     here = os.getcwd()
     fill(os.path.join(here, ".project-memory"), case.wrong)
     before = _kept(here)
-    error = _error(pmem("--json", *case.arguments, stdin=case.input))
-    message, hint = (_anywhere(error[key], here) for key in ("message", "hint"))
+    done = pmem("--json", *case.arguments, stdin=case.input)
+    assert (done.code != 0, done.err.strip("\n").count("\n")) == (True, 0)
+    assert set(done.error) == {"code", "message", "hint"}
+    message, hint = (_anywhere(done.error[key], here) for key in ("message", "hint"))
     plain = pmem(*case.arguments, stdin=case.input)
     assert plain.out == b""
     told = case._replace(code=plain.code, message=message, hint=hint)
     if UPDATE and told != case:
         _rewrite(case, told)
     assert told.text == case.text
-    assert _anywhere(plain.err, here) == _printed(message, hint)
+    assert _anywhere(
+        plain.err, here
+    ) == f"pmem: {message}\n{f'hint: {hint}' * bool(hint)}\n".replace("\n\n", "\n")
     assert _kept(here) == before
     assert plain.code in (2, 3, 4, 5, 6, 7, 74)
 
@@ -127,19 +130,6 @@ def test_bad_input_gets_its_sentence_and_changes_nothing(case: Case, tmp_path: P
 def _anywhere(text: str, here: str) -> str:
     """Return a text as it is whatever the folder's name and its length are."""
     return _SHORTENED.sub("x ... x", text.replace(here, "HERE"))
-
-
-def _error(done: Done) -> dict[str, str]:
-    error = done.error
-    assert done.code != 0
-    assert set(error) == {"code", "message", "hint"}
-    assert all(isinstance(value, str) for value in error.values())
-    assert "\n" not in done.err.strip("\n")
-    return dict(error)
-
-
-def _printed(message: str, hint: str) -> str:
-    return f"pmem: {message}\n" + (f"hint: {hint}\n" if hint else "")
 
 
 def _rewrite(case: Case, told: Case) -> None:
@@ -157,7 +147,6 @@ def test_the_table_is_long_and_has_every_kind() -> None:
     assert len({case.message for case in CASES}) >= 60
 
 
-@pytest.mark.usefixtures("surroundings")
 def test_an_agent_is_not_told_whether_there_is_what_it_may_not_see() -> None:
     fill(os.path.abspath(".project-memory"), "allowlists")
     done = pmem("--agent", "planner", "list")
@@ -165,7 +154,6 @@ def test_an_agent_is_not_told_whether_there_is_what_it_may_not_see() -> None:
     assert done.err == ("there is no memory that planner may see; its allowlist has goals\n")
 
 
-@pytest.mark.usefixtures("surroundings")
 def test_whole_numbers_beyond_64_bits_are_numbers_like_others() -> None:
     fill(os.path.abspath(".project-memory"))
     huge = "9" * 30
@@ -181,7 +169,6 @@ def test_whole_numbers_beyond_64_bits_are_numbers_like_others() -> None:
         assert "queue" in json.dumps(done.data)
 
 
-@pytest.mark.usefixtures("surroundings")
 @pytest.mark.parametrize("command", ["list --json", "context queue", "export arrays"])
 def test_a_reader_that_leaves_is_no_error(command: str) -> None:
     fill(os.path.abspath(".project-memory"))
@@ -190,7 +177,6 @@ def test_a_reader_that_leaves_is_no_error(command: str) -> None:
     assert Path("err").read_text().count("pmem:") == 0
 
 
-@pytest.mark.usefixtures("surroundings")
 @pytest.mark.parametrize("command", ["add -", "query -", "eval -"])
 def test_a_closed_standard_input_gets_a_sentence(command: str) -> None:
     fill(os.path.abspath(".project-memory"))
@@ -200,7 +186,6 @@ def test_a_closed_standard_input_gets_a_sentence(command: str) -> None:
     assert Path("out").read_text() == ""
 
 
-@pytest.mark.usefixtures("surroundings")
 @pytest.mark.parametrize(
     ("closed", "command", "code"),
     [
@@ -226,7 +211,6 @@ def test_what_may_not_be_read_or_written_is_named(
     assert hint.startswith("hint: ")
 
 
-@pytest.mark.usefixtures("surroundings")
 @pytest.mark.parametrize("command", ["log HEAD..", "check --staged", "setup git"])
 def test_without_git_the_sentence_says_so(command: str) -> None:
     fill(os.path.abspath(".project-memory"))
@@ -238,7 +222,6 @@ def test_without_git_the_sentence_says_so(command: str) -> None:
     assert _kept(os.getcwd()) == before
 
 
-@pytest.mark.usefixtures("surroundings")
 def test_an_interrupt_at_the_standard_input_ends_without_a_word() -> None:
     fill(os.path.abspath(".project-memory"))
     before = _kept(os.getcwd())
