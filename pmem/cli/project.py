@@ -17,7 +17,7 @@ from pmem.values.config import Resolved, known
 from pmem.values.fields import AtRequest, NoArguments
 from pmem.values.rules import as_text
 from pmem.values.setting_groups import EVERYDAY, FURTHER
-from pmem.vcs.starting import InitRequest
+from pmem.vcs.gitsetup import InitRequest
 
 
 @asks(InitRequest, mine=False)

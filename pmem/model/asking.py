@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple, cast
 import msgspec
 
 from pmem.core import secrets
-from pmem.core.apps.energy import COMPACTION, CREATION
 from pmem.core.operations import operation
 from pmem.core.visible import visible
 from pmem.errors import InvalidValue, PmemError
@@ -18,6 +17,7 @@ from pmem.model.checks import CheckRules, checked_answer, with_texts
 from pmem.model.models import AnswerRefused, Models, ModelUnreachable, in_time
 from pmem.model.tasks import TASKS, Given, TaskKind, prompt_version, task_key, write_prompt
 from pmem.project.workspace import Workspace
+from pmem.storage.local.appstate import COMPACTION, CREATION
 from pmem.storage.local.model_answers import KeptAnswer
 
 _MOST_NAME: Final = 80

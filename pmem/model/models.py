@@ -1,6 +1,7 @@
 """What a project asks of models: a narrow protocol for each task, or one that completes prompts."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Final, Protocol, TypeVar
@@ -112,7 +113,9 @@ def in_time(ask: Callable[[], T], seconds: float, who: str) -> T:
     if isinstance(found, ModelUnreachable | AnswerRefused):
         raise found
     if isinstance(found, Exception):
-        why = " ".join(str(found)[:_MOST_READ].split())[:_SAID]
+        why = "it does not say why"
+        with suppress(Exception):  # one that cannot even say what is wrong
+            why = " ".join(str(found)[:_MOST_READ].split())[:_SAID]
         said = f"{who} failed: {type(found).__name__}: {why}"
         raise ModelUnreachable(said.encode(errors="replace").decode())
     return found

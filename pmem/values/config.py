@@ -391,14 +391,14 @@ def _fields() -> dict[str, _Field]:
 
 
 def _fields_of(class_: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[str, _Field]]:
-    texts = descriptions(class_)
+    texts = descriptions(class_)  # none where Python drops docstrings
     for field in fields(class_):
         made = field.default_factory
         default = field.default if made is msgspec.NODEFAULT else made()
         if is_struct(field.type):
             yield from _fields_of(field.type, f"{prefix}{field.name}.")
         else:
-            yield prefix + field.name, _Field(field.type, default, texts[field.name])
+            yield prefix + field.name, _Field(field.type, default, texts.get(field.name, ""))
 
 
 def _row(name: str, field: _Field) -> Setting:

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -22,7 +22,8 @@ from pmem.values.fields import RangeRequest
 from pmem.values.ids import is_id, short
 from pmem.vcs.changelog import HEAD, ends
 
-_TWO: Final = 2
+_GROUP: Final = 50
+"""Merges that are looked at together: so many bring few processes, and little in memory."""
 Record = dict[str, Any]
 
 
@@ -76,7 +77,7 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
     git = Repository(workspace.root, workspace.environment)
     start, end = ends(git, request.revisions)
     every = git.merges(start.commit or git.commit(HEAD), end.commit or git.commit(HEAD))
-    merges = [merge for merge in every if len(merge.parents) == _TWO]
+    merges = [merge for merge in every if len(merge.parents) == 2]
     workspace.notes += limits_of_history(workspace.root)
     left = [
         MergeFinding(
@@ -87,22 +88,23 @@ def check_merges(workspace: Workspace, request: RangeRequest) -> MergesChecked:
             severity="warning",
         )
         for merge in every
-        if merge not in merges
+        if len(merge.parents) != 2
     ]
     place = git.place() if merges else ""
-    known = _differing(git, [(merge.id, side) for merge in merges for side in merge.parents])
-    bases = {merge: _bases(git, merge) for merge in merges if _records_of(merge, known)}
-    known |= _differing(git, [(it.id, commit) for it in bases for commit in bases[it] if commit])
-    cases = [case for merge in bases for case in _cases(merge, bases[merge], known)]
-    entries = (entry for case in cases for entry in case.entries())
-    objects = list({entry.object for entry in entries if entry.mode in FILES})
-    contents = dict(zip(objects, git.blobs(objects), strict=True))
-    findings = (
-        _merge_finding(case, found, workspace.root, place)
-        for case in cases
-        if (found := _judge(case, contents)) is not None
-    )
-    return MergesChecked(merges=len(every), records=len(cases), findings=(*findings, *left))
+    findings: list[MergeFinding] = []
+    records = 0
+    for number in range(0, len(merges), _GROUP):
+        cases = _cases_in(git, merges[number : number + _GROUP])
+        records += len(cases)
+        entries = (entry for case in cases for entry in case.entries())
+        objects = list({entry.object for entry in entries if entry.mode in FILES})
+        contents = dict(zip(objects, git.blobs(objects), strict=True))
+        findings += (
+            _merge_finding(case, found, workspace.root, place)
+            for case in cases
+            if (found := _judge(case, contents)) is not None
+        )
+    return MergesChecked(merges=len(every), records=records, findings=(*findings, *left))
 
 
 _Differing = dict[tuple[str, str], dict[str, tuple[TreeEntry | None, TreeEntry | None]]]
@@ -111,6 +113,13 @@ _Differing = dict[tuple[str, str], dict[str, tuple[TreeEntry | None, TreeEntry |
 
 def _differing(git: Repository, pairs: list[tuple[str, str]]) -> _Differing:
     return dict(zip(pairs, git.differing(pairs, [*SHAPES]), strict=True))
+
+
+def _cases_in(git: Repository, merges: Sequence[Merge]) -> list[_Case]:
+    known = _differing(git, [(merge.id, side) for merge in merges for side in merge.parents])
+    bases = {merge: _bases(git, merge) for merge in merges if _records_of(merge, known)}
+    known |= _differing(git, [(it.id, commit) for it in bases for commit in bases[it] if commit])
+    return [case for merge in bases for case in _cases(merge, bases[merge], known)]
 
 
 def _bases(git: Repository, merge: Merge) -> list[str]:

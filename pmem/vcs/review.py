@@ -1,7 +1,7 @@
 """What a change to the project has to do with what is remembered: for whoever reviews it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from itertools import islice
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -391,10 +391,15 @@ def _line(
     near = min(hunk.new + touched - hunk.old, hunk.new + hunk.new_size - 1)
     if not hunk.old_size:
         return near
-    came = texts[1][hunk.new - 1 : hunk.new - 1 + min(hunk.new_size, _LOOKED_AT)]
-    came = [text.strip()[:_LONGEST] for text in came]
-    alike = get_close_matches(texts[0][touched - 1].strip()[:_LONGEST], came, 1, _ALIKE)
-    return hunk.new + came.index(alike[0]) if alike else near
+    matcher = SequenceMatcher(b=texts[0][touched - 1].strip()[:_LONGEST], autojunk=False)
+
+    def alike(line: int) -> float:
+        matcher.set_seq1(texts[1][line - 1].strip()[:_LONGEST])
+        return matcher.ratio() if matcher.quick_ratio() >= _ALIKE else 0.0
+
+    new = range(hunk.new, hunk.new + min(hunk.new_size, _LOOKED_AT))
+    best = max(new, key=lambda line: (alike(line), -abs(line - near)))
+    return best if alike(best) >= _ALIKE else near
 
 
 def _assigned(cited: Citation, here: Content, near: int) -> int | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.apps.energy import may_spend, refilled
+from pmem.storage.local.appstate import may_spend, refilled
 from tests.conftest import NOW
 
 UNITS = st.floats(0, 1e6)

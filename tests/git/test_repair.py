@@ -155,6 +155,15 @@ def test_what_was_typed_between_the_markers_is_kept() -> None:
     assert b"We use PostgreSQL" in read(PATH)
 
 
+def test_an_object_without_fields_is_no_record_and_is_left() -> None:
+    clash()
+    Path(PATH).write_bytes(b"{}\n")
+    done = pmem("resolve", "--json")
+    assert (done.code, done.data["repaired"]) == (1, [])
+    assert "it was resolved by hand, but" in done.data["left"][0]["why"]
+    assert read(PATH) == b"{}\n"
+
+
 @pytest.mark.parametrize("broken", [b"{", b'{"id": "a-k3v9k3v9", "content": "new words"'])
 def test_what_was_typed_and_is_no_record_is_left_byte_for_byte(broken: bytes) -> None:
     clash()

@@ -645,6 +645,7 @@ LINE_CHANGES = {
     "a line that came above": ("A=1\nB=1\n", "# new\nA=2\nB=2\n", "c.py:2", 3),
     "a constant that went down": ("A=1\nB=1\n", "A=2\nX=0\nY=0\nB=2\n", "c.py::B=1", 4),
     "lines that went away above": ("A=1\nX=0\nB=1\n", "B=2\n", "c.py:3", 1),
+    "the nearest of equals": ("A=1\nC=0\nB=1\nA=1\n", "A=2\nC=1\nB=2\nA=2\n", "c.py:4", 4),
     "the middle of a text": ("if x:\n  a\n  b = 1\n", "if x:\n  a\n  b = 2\n", "c.py:1-3", 3),
 }  # fmt: skip
 

@@ -202,6 +202,19 @@ def test_a_setting_that_is_removed_on_one_side_and_changed_on_the_other_is_kept_
     assert "what gave way: chunk_size = 30" in text()
 
 
+@pytest.mark.parametrize("marked", [False, True])
+def test_a_side_that_emptied_the_file_removed_every_setting_of_it(marked: bool) -> None:
+    plain = 'project_name = "Phoenix"\nmax_chunks = 5\n'
+    split({BASE: ""}, {BASE: plain.replace("5", "7")}, driver=False)
+    assert git("-c", "merge.conflictStyle=diff3", "merge", "--quiet", "other").code == 1
+    if marked:
+        commit()
+    found = pmem("resolve", "--json").data["repaired"][0]
+    assert (found["decision"], found["conflicts"]) == ("merged", ["max_chunks"])
+    assert values() == {}
+    assert "what gave way: max_chunks = 7" in text()
+
+
 def test_lists_merge_by_their_entries() -> None:
     split(
         {'["sample-1"]': '["sample-1", "sample-2"]', '"city", ': '"city", "religion", '},

@@ -97,6 +97,12 @@ def test_every_setting_is_described_typed_and_has_its_variable() -> None:
             assert checked(row.name, as_text(row.default)) == row.default
 
 
+def test_settings_are_known_where_python_drops_docstrings(root: str) -> None:
+    words = [sys.executable, "-OO", "-m", "pmem", "config", "get", "chunk_size"]
+    done = subprocess.run(words, capture_output=True, check=False, cwd=root)
+    assert (done.returncode, done.stdout.strip()) == (0, b"10"), done.stderr
+
+
 def test_every_setting_is_an_everyday_one_or_in_one_group() -> None:
     listed = [*EVERYDAY, *(name for group in FURTHER for name in group.names)]
     assert sorted(listed) == sorted(row.name for row in table())

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import pmem.vcs.repair
     import pmem.vcs.review
     import pmem.vcs.rule_files
-    import pmem.vcs.starting
 else:
     pmem = Room("pmem")  # by name alone: nothing of a use case is loaded before it runs
 
@@ -106,7 +105,7 @@ SETUP_LIST: Final = Operation("setup.list",
     "Say which coding assistants know the memory, and which could",
     pmem.assistants.setup.list_setups, "whole", doing="look at assistants")
 INIT: Final = Operation("init", "Start a memory, or complete the one that is there",
-    pmem.vcs.starting.start, "nothing", writes="beside", effect="idempotent", is_final=True)
+    pmem.vcs.gitsetup.start, "nothing", writes="beside", effect="idempotent", is_final=True)
 DATABASE_INIT: Final = Operation("db.init", "Put this project on a PostgreSQL server",
     pmem.upkeep.database.init, "nothing", writes="beside", effect="idempotent", by_person=True)
 DATABASE_MIGRATE: Final = Operation("db.migrate", "Bring a server's tables up to date",

@@ -1,13 +1,10 @@
-"""What a clone, or a server, keeps of apps: the models' energy, work that waits, whose contexts had
-memories.
-"""
+"""What is kept of apps: the models' energy, work that waits, whose contexts had memories."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.json import decode as loads
 
-from pmem.core.apps.energy import FLOOR, PER_HOUR, may_spend, refilled
 from pmem.storage.local.state import LocalState, moment
 from pmem.values.records import dump_line
 from pmem.values.rules import AppRules
@@ -17,6 +14,28 @@ if TYPE_CHECKING:
     from pmem.storage.postgres.project_state import ServerTables
 
 _ENERGY: Final = "select level, at, spent, unpolled from app_energy"
+SECONDS_AN_HOUR: Final = 3600
+PER_HOUR: Final = 20.0
+"""Units that come back each hour."""
+FLOOR: Final = 0.2
+"""Share of the units below which work that needs a model waits."""
+CREATION: Final = 12.0
+"""Units that a model costs to sum up a conversation."""
+COMPACTION: Final = 25.0
+"""Units that a model costs to compact."""
+
+
+def refilled(
+    level: float, since: datetime, now: datetime, capacity: float, per_hour: float
+) -> float:
+    """Return the units there are now; a clock that ran backwards counts as no time passed."""
+    hours = max(0.0, (now - since).total_seconds() / SECONDS_AN_HOUR)
+    return min(capacity, level + hours * per_hour)
+
+
+def may_spend(level: float, capacity: float, floor: float) -> bool:
+    """Tell whether work that costs units may run: only above the floor, a share of the capacity."""
+    return level > capacity * floor
 
 
 class Level(NamedTuple):

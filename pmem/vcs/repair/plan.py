@@ -130,7 +130,7 @@ def _outcome(case: Case, here: bytes | None) -> RepairOutcome:
             now = _json_or_none(here)
             if now is None and plain_lines(here) - case.lines:
                 decided = _merge_edited_text(case, here)
-            elif now and not any(same(now, it) for it in (decided.result, *case.there)):
+            elif now is not None and not any(same(now, it) for it in (decided.result, *case.there)):
                 _check_record(key, here, "it was resolved by hand, but")
                 kept = MergeDecision(now, "kept", "it was resolved by hand and stays as it is")
                 return RepairOutcome(key.path, key.id, here, kept, case.files)
@@ -202,8 +202,9 @@ def _settings_outcome(root: str, file: OpenFile) -> RepairOutcome:
         base, ours, theirs = text.base, text.ours, text.theirs
     else:
         base = base or b""
+    sides = [side for side in (ours, theirs) if side is not None] or [b""]
     try:  # a side that removed it has nothing to say
-        done = merge_files(base, ours or theirs or b"", theirs or ours or b"", path)
+        done = merge_files(base, sides[0], sides[-1], path)
     except (Damaged, UnicodeDecodeError) as error:
         raise Unfit(f"its versions cannot be merged ({error}): {BY_HAND}") from None
     why = "setting by setting"
