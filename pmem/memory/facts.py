@@ -335,8 +335,8 @@ def _each_named(workspace: Workspace, references: Sequence[str]) -> dict[str, St
     found: dict[str, Stated] = {}
     for reference in references:
         fitting = [item for item in everything if reference and matches(reference, item.fact.id)]
-        fitting.sort(key=lambda item: item.fact.standing is not Standing.PENDING)
-        by_name = {short(item.fact.id): item for item in fitting}
+        fitting.sort(key=lambda item: item.fact.standing is Standing.PENDING)
+        by_name = {short(item.fact.id): item for item in reversed(fitting)}
         item = only_one(reference, "fact", by_name, "`pmem inbox facts` shows ids")
         found[short(item.fact.id)] = item
     return found
