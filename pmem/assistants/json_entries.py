@@ -58,13 +58,19 @@ class JsonEntries:
         before = _read(text)
         members = copy.deepcopy(before)
         for entry in self._wanted:
-            if self._state_in(members, entry) == "set":
+            state = self._state_in(members, entry)
+            if state == "set":
                 continue
             here = members
             for name in entry.path[:-1]:
                 here = here.setdefault(name, {})
-            others = _without_ours(here.get(entry.path[-1], [])) if entry.event else []
-            here[entry.path[-1]] = [*others, entry.value] if entry.event else entry.value
+            if not entry.event:
+                here[entry.path[-1]] = entry.value
+            elif state == "missing":
+                here.setdefault(entry.path[-1], []).append(entry.value)
+            else:  # where somebody put it, about the tools that they named
+                handler = entry.value["hooks"][0] if "hooks" in entry.value else entry.value
+                here[entry.path[-1]] = _with_ours(here[entry.path[-1]], [handler])
         if text is None:
             return _write({**members, **self._alone}, "")
         return text if members == before else _write(members, text)
@@ -170,7 +176,7 @@ def _taken_out(members: Mapping[str, Any], wanted: Iterable[Entry]) -> dict[str,
         for step in entry.path[:-1]:
             chain.append(chain[-1].get(step, {}))
         if entry.event and entry.path[-1] in chain[-1]:
-            chain[-1][entry.path[-1]] = _without_ours(chain[-1][entry.path[-1]])
+            chain[-1][entry.path[-1]] = _with_ours(chain[-1][entry.path[-1]], [])
         elif _ours_in(left, entry):
             chain[-1][entry.path[-1]] = {}
         for here, step in zip(chain[::-1], entry.path[::-1], strict=True):
@@ -179,16 +185,21 @@ def _taken_out(members: Mapping[str, Any], wanted: Iterable[Entry]) -> dict[str,
     return left
 
 
-def _without_ours(groups: Iterable[Any]) -> list[Any]:
-    """Return hooks without those of ours, and without groups that have no other."""
+def _with_ours(groups: Iterable[Any], wanted: list[Any]) -> list[Any]:
+    """Return hooks, those of ours replaced by what is wanted, as far as that goes."""
     kept = []
     for group in groups:
         handlers = _handlers(group)
-        left = [one for one in handlers if _hook_of(one) is None]
-        if left == handlers:
-            kept.append(group)
-        elif left:
-            kept.append({**group, "hooks": left})
+        left = []
+        for one in handlers:
+            if _hook_of(one) is None:
+                left.append(one)
+            elif wanted:
+                left.append(wanted.pop())
+        if handlers == [group]:
+            kept += left
+        elif left or not handlers:
+            kept.append({**group, "hooks": left} if left != handlers else group)
     return kept
 
 

@@ -68,6 +68,7 @@ _COMMAND: Final = re.compile(
     r"`\(?(?:(?:[A-Z_]+=\S+ )+[^`()]+|(?:[a-z~](?:[\w./@-]*\w)?|\.{1,2}/[\w./-]+)(?::[\w-]+)?"
     r"(?! [={]) [^`()]+)\)?`"
 )
+_BARE: Final = re.compile(r"(?:\A|: )(?:[A-Z_]+=\S+ |\./)\S.*")
 _ASIDE: Final = re.compile(r"\([^()]*\)")
 _AT_END: Final = re.compile(r"\W*(?:\([^)]*\)\W*)?")
 _MOST_PROSE: Final = 8
@@ -217,9 +218,11 @@ def is_command(text: str) -> bool:
     codes = [one for one in _CODE.finditer(text) if _COMMAND.fullmatch(one[0])]
     if codes and codes[0].start() == 0 and _NAMED.match(text):
         return True
+    bare = _CODE.sub("", text)
     ends = bool(codes) and _AT_END.fullmatch(text, codes[-1].end()) is not None
-    prose = _ASIDE.sub("", _CODE.sub("", text))
-    return ends and len(re.findall(r"\w+", prose)) <= _MOST_PROSE
+    prose = _ASIDE.sub("", _BARE.sub("", bare))
+    runs = ends or _BARE.search(bare) is not None
+    return runs and len(re.findall(r"\w+", prose)) <= _MOST_PROSE
 
 
 def is_command_line(text: str) -> bool:

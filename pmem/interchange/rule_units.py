@@ -47,6 +47,7 @@ LONGEST_STEPS: Final = 1200
 """Characters of the steps of a numbered list."""
 LONGEST_LEAD: Final = 100
 """Characters of a sentence that each entry below it is told with."""
+_TITLE: Final = re.compile(r"\*\*[^*\n:.]{1,60}\*\*|[^\s.:;!?*]+(?: [^\s.:;!?*]+){0,5}")
 _CELL: Final = re.compile(PATH)
 _RULES: Final = re.compile(
     r"\b(?:rules?|conventions?|guidelines|standards|principles|definition of done|style)\b",
@@ -63,6 +64,7 @@ _NAMED: Final = re.compile(
     r"`[^`]+`(?:,? (?:and |or )?`[^`]+`)*(?: \([^)]*\))?\s*(?::|[-–—]{1,2} |→)"
 )
 _LED: Final = (MarkdownKind.BULLET, MarkdownKind.CODE, MarkdownKind.TABLE)
+_CALL: Final = re.compile(r"\W*\w+!")
 TASK: Final = re.compile(r"\[[ xX]\]\s")
 _LONGEST_NAME: Final = 3
 """Words of a heading that may be a name, and no order."""
@@ -203,12 +205,28 @@ def _with_whole_steps(blocks: Sequence[MarkdownBlock]) -> Iterator[MarkdownBlock
     yield from between
 
 
+def _with_titles(blocks: Iterable[MarkdownBlock]) -> Iterator[MarkdownBlock]:
+    """Yield blocks, a short line alone above a list, code or table as a heading of these."""
+    above: tuple[tuple[str, ...], str] | None = None
+    found = list(blocks)
+    for block, after in zip_longest(found, found[1:]):
+        is_title = after is not None and after.kind in _LED and after.headings == block.headings
+        if is_title and block.kind is MarkdownKind.PARAGRAPH and _TITLE.fullmatch(block.text):
+            above = (block.headings, block.text.strip("*_ "))
+            yield block._replace(kind=MarkdownKind.HEADING)
+            continue
+        if above is not None and block.headings != above[0]:
+            above = None
+        own = (*block.headings, above[1]) if above is not None else block.headings
+        yield block._replace(headings=own)
+
+
 def units_in(blocks: Sequence[MarkdownBlock]) -> Iterator[Said]:
     """Yield what the blocks of a file say, each with those that belong to it.
 
     A sentence that leads to a list, code or table is told with that.
     """
-    whole = _with_whole_steps(blocks)
+    whole = _with_titles(_with_whole_steps(blocks))
     lead: MarkdownBlock | None = None
     parts = [list(part) for _, part in groupby(whole, key=lambda one: one.among or -one.lines[0])]
     nothing: list[MarkdownBlock] = []
@@ -374,7 +392,7 @@ def _entry(blocks: Sequence[MarkdownBlock]) -> Said:
     first = blocks[0]
     is_said = first.kind is MarkdownKind.BULLET and not TASK.match(first.text)
     is_elsewhere = is_import(first) or is_link(first) or is_pointer(plain_text(first.text))
-    if not is_said or is_elsewhere:
+    if not is_said or is_elsewhere or _CALL.fullmatch(first.text):
         return Said("", blocks)
     codes = [one for one in blocks[1:] if one.kind is MarkdownKind.CODE]
     does = MemoryType.PROCEDURE if any(map(command_line, codes)) else None

@@ -178,10 +178,10 @@ def carry_out(workspace: Workspace, kept: Sequence[Memory], decision: AppDecisio
     if decision.merged is None:
         event = _event(workspace, EventKind.DELETE, decision)
         workspace.memories.put(out_of_recall(workspace, target, event))
-    else:
-        _merge_memories(workspace, kept, target, by_id[decision.merged], decision)
-    gone = decision.merged or decision.target
-    return [workspace.memories.get(memory.id) for memory in kept if memory.id != gone]
+        return [memory for memory in kept if memory is not target]
+    _merge_memories(workspace, kept, target, by_id[decision.merged], decision)
+    left = (memory.id for memory in kept if memory.id != decision.merged)
+    return [workspace.memories.get(identifier) for identifier in left]
 
 
 def _event(workspace: Workspace, kind: EventKind, decision: AppDecision) -> Event:

@@ -8,6 +8,7 @@ import msgspec
 
 from pmem.core.extraction.facts import category_of, key
 from pmem.core.extraction.third_person import leaves_open
+from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import Neighbour, judgements
 from pmem.core.outcomes import COMMIT
 from pmem.core.text.paths import named_paths
@@ -27,6 +28,7 @@ from pmem.values.records import (
     Fact,
     Memory,
     MemoryType,
+    Scope,
     Source,
     Standing,
 )
@@ -333,11 +335,29 @@ def _each_named(workspace: Workspace, references: Sequence[str]) -> dict[str, St
     found: dict[str, Stated] = {}
     for reference in references:
         fitting = [item for item in everything if reference and matches(reference, item.fact.id)]
-        fitting.sort(key=lambda item: item.fact.standing is not Standing.PENDING)
-        by_name = {short(item.fact.id): item for item in fitting}
+        fitting.sort(key=lambda item: item.fact.standing is Standing.PENDING)
+        by_name = {short(item.fact.id): item for item in reversed(fitting)}
         item = only_one(reference, "fact", by_name, "`pmem inbox facts` shows ids")
         found[short(item.fact.id)] = item
     return found
+
+
+def _saying(workspace: Workspace, item: Stated) -> Memory | None:
+    """Return the latest active memory that says what a fact says, of the likeliest to do so."""
+    from pmem.core.lifecycle.candidates import MOST_CANDIDATES, word_keys
+
+    content, scope = item.fact.content, Scope(app=item.app, user=_concerned(item.fact))
+    keys = word_keys(content, scope)
+    known = workspace.memories
+    found: Iterable[Memory] = known.alike(keys, MOST_CANDIDATES) if keys else known.find(Filter())
+    wanted = key(content)
+    same = (one for one in found if one.scope == scope and key(one.content) == wanted)
+    return max(same, key=lambda one: one.id, default=None)
+
+
+def _concerned(fact: Fact) -> str | None:
+    """Return whom a fact concerns: its speaker, where he speaks of himself; else everyone."""
+    return fact.user if fact.user is not None and fact.subject == fact.user else None
 
 
 def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False) -> Promotions:
@@ -348,21 +368,23 @@ def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False)
     fact = item.fact
     if fact.standing is Standing.PROMOTED:
         return Promotions()
+    known = _saying(workspace, item)
+    if known is not None:
+        settled = _promoted(workspace, fact, known.id)
+        return Promotions(items=(Promotion(fact=settled, memory=known, added=False),))
     beside = None
     added = _put_fact(workspace, item, is_named=is_named)
-    is_said = added.action == "suggested" and not added.is_archived
-    is_said = is_said and key(added.memory.content) == key(fact.content)
-    if is_named and added.action == "suggested" and not is_said:
+    if is_named and added.action == "suggested":
         beside = added.memory
         added = _put_fact(workspace, item, is_named=is_named, force=True)
     if added.held is not None:
         return Promotions(held=(added.held,))
-    if added.action != "added" and not is_said:
+    if added.action != "added":
         return _left_pending(fact, f"{added.reason}; {added.next_step}", added.memory.id)
     promotion = Promotion(
         fact=_promoted(workspace, fact, added.memory.id),
         memory=added.memory,
-        added=not is_said,
+        added=True,
         neighbours=judgements(added.neighbours),
         beside=beside,
     )
@@ -372,7 +394,6 @@ def _promote_fact(workspace: Workspace, item: Stated, *, is_named: bool = False)
 def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool = False) -> Added:
     """Add a memory that says what a fact says, in the ways of `add`."""
     fact = item.fact
-    is_of_speaker = fact.user is not None and fact.subject == fact.user
     cite: tuple[str, ...] = ()
     if named_paths(fact.content):
         from pmem.memory.citations import citable
@@ -390,7 +411,7 @@ def _put_fact(workspace: Workspace, item: Stated, *, is_named: bool, force: bool
         type=fact.type,
         category=category_of(fact),
         subject=fact.subject,
-        user=fact.user if is_of_speaker else None,
+        user=_concerned(fact),
         app=item.app,
         source=source,
         places=fact.places,

@@ -335,6 +335,8 @@ def _same_fact(check: _Check, given: PairsGiven, answer: PairsAnswer) -> None:  
             raise AnswerRefused(f"the answer names the pair {name[:60]!r}, which was not asked for")
     if len(set(told)) < len(told):
         raise AnswerRefused("the answer has two verdicts for one pair")
+    if not told:  # the same pairs would be taken for done, and never asked about again
+        raise AnswerRefused("the answer has a verdict for none of the pairs")
 
 
 def _procedure(check: _Check, given: Given, answer: ProcedureAnswer) -> None:  # noqa: ARG001

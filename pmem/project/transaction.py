@@ -70,10 +70,7 @@ def _commit(workspace: "Workspace") -> bool:
     noted = []
     for change in changes:
         old = _before(workspace, change)
-        if old is None and change.type in (
-            Conversation,
-            Chunk,
-        ):  # it was never asked for
+        if old is None and change.type in (Conversation, Chunk):  # changed without a look at it
             old = _as_kept(workspace, change)
         noted.append((change, old))
     workspace.backend.commit(changes)

@@ -170,7 +170,8 @@ def _read_call(tool: ModelTool, given: Mapping[str, Any]) -> _ReadCall:
     reason, error = own.pop("why", ""), own.pop("error", "")
     if reason and isinstance(fields.get("content"), str):
         because = reason.strip().removeprefix("because ").removeprefix("Because ")
-        fields["content"] = f"{fields['content'].rstrip(' .')}, because {because}"
+        if because:
+            fields["content"] = f"{fields['content'].rstrip(' .')}, because {because}"
     if error:
         fields["evidence"] = evidence_of(error)[:1]
     field = _BUDGETED.get(tool.operation)

@@ -26,7 +26,7 @@ from pmem.upkeep.consolidation import UNPINNED, counted, faded_memories
 from pmem.upkeep.inbox import Need, list_needs
 from pmem.upkeep.integrity import count_rivals
 from pmem.values.fields import AtRequest
-from pmem.values.records import Access, Chunk, Conversation, State
+from pmem.values.records import Access, Chunk, Conversation, Episode, State
 from pmem.values.times import UNDATED, shifted
 
 if TYPE_CHECKING:
@@ -359,8 +359,8 @@ def _of_endings(workspace: Workspace) -> dict[str, Any]:
         later = replace(ending, least=((column, now + 1),))
         overdue += store.count(replace(ending, below=((column, now + 1),)))
         for record in store.select(later, (column,), LISTED):
-            text = one_line(getattr(record, "title", None) or record.content, _TEXT)
-            when = getattr(record, column)
+            said = record.title if isinstance(record, Episode) else record.content
+            text, when = one_line(said, _TEXT), getattr(record, column)
             coming.append(Ending(id=record.id, what=what, when=when, text=text))
     coming.sort(key=lambda ending: (ending.when, ending.id))
     to_review = Selection(wanted=Filter(), below=(("review_at", now + 1),))

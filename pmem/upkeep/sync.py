@@ -231,15 +231,16 @@ def _decide(
 def _as_told(decided: dict[RecordKey, _Decided]) -> list[SyncedRecord]:
     told = []
     for (store, id_), it in decided.items():
+        if it.fate is None:
+            continue
         text = ""  # of one that was deleted for good
         if it.result is not None:
             record = decode(it.result, RECORD_TYPES[store])
             text = getattr(record, "title", None) or "(conversation)"
             text = shown_text(record) if isinstance(record, Memory | Episode | Chunk) else text
-        if it.fate is not None:
-            told.append(
-                SyncedRecord(store=store, id=id_, fate=it.fate, text=text, conflicts=it.conflicts)
-            )
+        told.append(
+            SyncedRecord(store=store, id=id_, fate=it.fate, text=text, conflicts=it.conflicts)
+        )
     return told
 
 

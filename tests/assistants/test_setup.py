@@ -366,6 +366,19 @@ def test_hooks_that_are_ours_are_known_by_what_they_run(home: Path) -> None:
     assert json.loads(path.read_bytes()) == {"hooks": {"Stop": [{"hooks": [other]}]}}
 
 
+def test_hooks_of_ours_are_put_right_about_the_tools_that_somebody_named(home: Path) -> None:
+    path = home / "project" / ".claude" / "settings.json"
+    gone = {"type": "command", "command": "/gone/bin/pmem hook pre-tool --harness claude-code"}
+    mine = {"matcher": "Bash", "hooks": [{"type": "command", "command": "make lint"}]}
+    groups = [{"matcher": "Read|Glob", "hooks": [gone]}, mine]
+    put(path, json.dumps({"hooks": {"PreToolUse": groups}}).encode())
+    assert setup("claude-code", "project").code == 0
+    ours, other = json.loads(path.read_bytes())["hooks"]["PreToolUse"]
+    assert (ours["matcher"], other) == ("Read|Glob", mine)
+    command = f"{GUARD}pmem hook pre-tool --harness claude-code"
+    assert [one["command"] for one in ours["hooks"]] == [command]
+
+
 def test_hooks_of_ours_that_run_twice_run_once_from_then_on(home: Path) -> None:
     path = home / "project" / ".claude" / "settings.json"
     group = {"hooks": [{"type": "command", "command": "pmem hook stop --harness claude-code"}]}

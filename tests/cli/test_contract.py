@@ -10,6 +10,7 @@ from unittest import mock
 
 import msgspec
 import pytest
+from filelock import FileLock
 
 from pmem.cli.app import root
 from pmem.cli.commands import COMMANDS, GROUPS
@@ -29,9 +30,14 @@ SHAPES = Path(__file__).with_name("shapes.txt")
 ID = re.compile("[0-9a-z]+-[0-9a-z]{8}")
 MANY = 40
 UPDATE = "UPDATE_TRANSCRIPTS" in os.environ
-ANSWERS = dict(
-    part.split("\n", 1) for part in SHAPES.read_text(encoding="utf-8").strip().split("\n\n")
-)
+
+
+def read_answers() -> dict[str, str]:
+    parts = SHAPES.read_text(encoding="utf-8").strip().split("\n\n")
+    return dict(part.split("\n", 1) for part in parts)
+
+
+ANSWERS = read_answers()
 CODES = {
     "add Known": 9,
     "add pronouns:they/them --agent planner": 7,
@@ -110,13 +116,13 @@ def _build(project: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.some(20)
 @pytest.mark.parametrize("line", ANSWERS)
 def test_json_is_one_line_of_the_shape_that_is_promised(
     line: str,
     filled: dict[str, str],
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     if line.startswith("db"):
         monkeypatch.setenv("PMEM_DATABASE", request.getfixturevalue("test_database").address)
@@ -127,9 +133,11 @@ def test_json_is_one_line_of_the_shape_that_is_promised(
     assert done.out.endswith(b"}\n")
     told = json.dumps(shape_of(msgspec.json.decode(done.out, type=Envelope).data))
     if UPDATE:
-        text = "".join(f"\n\n{one}\n{told if one == line else ANSWERS[one]}" for one in ANSWERS)
-        SHAPES.write_text(f"{text.strip()}\n", encoding="utf-8")
-        ANSWERS[line] = told
+        with FileLock(tmp_path_factory.getbasetemp().parent / "shapes.lock"):
+            answers = read_answers() | {line: told}
+            text = "\n\n".join(f"{one}\n{answers[one]}" for one in answers)
+            SHAPES.write_text(f"{text}\n", encoding="utf-8")
+        return
     assert told == ANSWERS[line]
 
 

@@ -1,7 +1,7 @@
 """What people see on a terminal: golden screens, and what holds for any text at any width.
 
-`UPDATE_SCREENS=1 pytest tests/cli/test_screens.py` writes down what the screens are now; read the
-difference before you keep it.
+`UPDATE_TRANSCRIPTS=1 pytest tests/cli/test_screens.py` writes down what the screens are now; read
+the difference before you keep it.
 """
 
 import os
@@ -35,7 +35,7 @@ from tests.cli.test_overlay import cells
 from tests.effort import examples
 
 FOLDER = Path(__file__).parent / "screens"
-UPDATE = bool(os.environ.get("UPDATE_SCREENS"))
+UPDATE = bool(os.environ.get("UPDATE_TRANSCRIPTS"))
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 STYLES = re.compile(r"\x1b\[([0-9;]*)m")
 LEGIBLE = {"0", "1", "2", "31", "32", "35", "36"}

@@ -126,6 +126,15 @@ def test_a_paragraph_below_a_heading_that_states_something_is_a_memory(shell: Sh
     assert "left out" not in done.text
 
 
+def test_a_short_line_above_a_list_is_its_heading(shell: Shell) -> None:
+    write(
+        shell, "CLAUDE.md", "# Guide\n\nQuick commands\n\n- Use make\n\n**Names:**\n\n- Use words\n"
+    )
+    take(shell, "CLAUDE.md")
+    found = {one["content"]: one["subject"] for one in kept(shell)}
+    assert found == {"Use make": "Quick commands", "Names: Use words": "Quick commands"}
+
+
 def test_what_a_file_says_of_itself_before_its_sections_is_no_rule(shell: Shell) -> None:
     text = "# Guide\n\nWelcome to the shop. Start here for more.\n\n## Style\n\nUse words.\n"
     write(shell, "CLAUDE.md", text)
@@ -137,7 +146,7 @@ def test_a_heading_that_orders_counts(shell: Shell) -> None:
     text = (
         "### Use `screen`, no parts\n\n```ts\nscreen.get()\n```\n\n### Do not:\n\n- Break a shape\n"
     )
-    write(shell, "CLAUDE.md", f"# Guide\n\n## Tests\n\n{text}")
+    write(shell, "CLAUDE.md", f"# Guide\n\n## Tests\n\n{text}- Great!\n")
     take(shell, "CLAUDE.md")
     assert {one["content"]: one["type"] for one in kept(shell)} == {
         "Use `screen`, no parts: `screen.get()`": "constraint",
@@ -237,6 +246,10 @@ RULES = {
         ("constraint", "Do use `$name` for parts"),
         ("constraint", "Before you write a helper, look into it"),
         ("constraint", "One part per file"),
+    ],
+    "- Run the tests: ./run_tests.sh --fast\n- Unit tests: CI=1 npm test\n- Go!": [
+        ("procedure", "Run the tests: ./run_tests.sh --fast"),
+        ("procedure", "Unit tests: CI=1 npm test"),
     ],
     "- Use guards instead of nested ifs\n- Automatically runs the parser": [
         ("constraint", "Use guards instead of nested ifs"),

@@ -69,6 +69,21 @@ def test_a_line_is_looked_up_as_it_stands_now_and_the_projects_filters_do_not_ru
     assert not Path("ran").exists()
 
 
+def test_other_ends_of_lines_make_no_line_new() -> None:
+    begin()
+    ok("config", "core.autocrlf", "false")
+    Path("a.py").write_bytes(b"one\ntwo\n")
+    Path("b.py").write_bytes(b"one\r\ntwo\r\n")
+    Path("c.py").write_bytes(b"one\ntwo")
+    first = commit("first")
+    Path("a.py").write_bytes(b"one\r\nnew\r\ntwo")
+    Path("b.py").write_bytes(b"one\nnew\ntwo\n")
+    Path("c.py").write_bytes(b"one\nnew\ntwo\n")
+    for file in ("a.py", "b.py", "c.py"):
+        found = [_ask(file, line).origin for line in (1, 2, 3)]
+        assert [one and one.commit for one in found] == [first, None, first], file
+
+
 def _lines(done: Replayed) -> list[tuple[str, int, set[str]]]:
     """Return lines of the project, each with the memories that rest on it as a reader says."""
     after, before = done.state.after, done.state.before

@@ -173,6 +173,13 @@ def test_a_port_that_is_taken_is_told() -> None:
         listen(ListeningPlace(host="no such host.invalid"))
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="the system serves one of the two")
+@pytest.mark.parametrize("host", ["::", "0:0:0:0:0:0:0:0"])
+def test_every_address_of_version_six_is_every_one_of_version_four_too(host: str) -> None:
+    with listen(ListeningPlace(host=host, port=0)) as listener:
+        socket.create_connection(("127.0.0.1", listener.getsockname()[1]), timeout=5).close()
+
+
 @pytest.mark.parametrize(
     ("place", "is_open", "names"),
     [

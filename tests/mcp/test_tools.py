@@ -221,6 +221,11 @@ def test_remembering_takes_places_a_reason_and_what_it_was_chosen_instead_of(roo
     )
 
 
+def test_a_reason_that_says_nothing_changes_no_text(root: str) -> None:
+    called(root, "remember", content="The queue is RabbitMQ.", why=" ")
+    assert [one.content for one in Project(root).list().items] == ["The queue is RabbitMQ."]
+
+
 def test_what_was_tried_comes_back_at_its_error_and_its_place(root: str) -> None:
     error = "VendorError: blocked for 60 s"
     given = {"tried": "five retries", "failed": "banned", "worked": "Spread requests over a minute",

@@ -319,6 +319,15 @@ def test_a_memory_that_says_the_same_counts_before_one_on_the_same_subject() -> 
     assert (promotion.memory.id, promotion.added) == (known.id, False)
 
 
+@pytest.mark.parametrize("known", ["BEN, LIVES, IN, HAMBURG!", "Ben lives in Hamburg"])
+def test_what_a_memory_says_already_needs_no_consent(known: str) -> None:
+    made = shy()
+    memory = made.add(known).memory
+    heard = made.add_message("user", "Ben lives in Hamburg.", speaker="Ada")
+    done = made.promote_facts(heard.facts[0].id)
+    assert [(one.memory.id, one.added) for one in done] == [(memory.id, False)]
+
+
 def test_what_the_settings_do_not_allow_stays_pending_and_say_goes_on() -> None:
     made = project(**{"categories.names": ("project",), "categories.strict": True})
     heard = made.add_message("user", f"{CERTAIN} We decided to use PostgreSQL.")

@@ -255,6 +255,15 @@ def test_what_a_batch_leaves_out_is_asked_for_the_next_time(root: str) -> None:
     assert asked == list(range(len(asked), 0, -1))  # nobody asks about a pair again
 
 
+def test_an_answer_that_leaves_all_pairs_out_does_not_count_as_done(root: str) -> None:
+    backups(root, "Hamburg", "Berlin", "Munich")
+    asked: list[int] = []
+    consolidated(root, comparing(asked, most=0))
+    (batch,) = asked
+    consolidated(root, comparing(asked))
+    assert asked == [batch, batch]
+
+
 @pytest.mark.row("S1.4.9")
 def test_a_day_compares_only_so_many_pairs(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(of_memories, "MOST_PAIRS_A_DAY", 2)

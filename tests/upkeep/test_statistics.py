@@ -101,6 +101,21 @@ def test_what_ends_next_is_what_expires_or_may_be_purged() -> None:
     assert 2 == found.overdue
 
 
+def test_an_episode_whose_title_is_empty_ends_as_any_other() -> None:
+    untitled = Episode(
+        id="mjwaid1q-00000007",
+        type=EpisodeType.PIVOT,
+        title="",
+        summary="It turned",
+        state=State.SOFT_DELETED,
+        purge_at=days(2),
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    (ending,) = figures(store(untitled)).expiring
+    assert (ending.what, ending.text) == ("purge", "")
+
+
 def test_only_the_next_few_endings_are_listed() -> None:
     found = figures(store(*(memory(n, valid_until=days(9 - n)) for n in range(8))))
     assert ["Text 7", "Text 6", "Text 5", "Text 4", "Text 3"] == [

@@ -227,7 +227,8 @@ def _asks(one: Claim, other: Claim) -> bool:
     done = next((item for item in other.items[begin:] if item.kind in _DONE), None)
     heads = [item for item in one.items if item.kind in (*_DONE, *_HEADS)]
     firsts = [item for last, item in pairwise([_BREAK, *heads]) if last.kind is WordClass.BREAK]
-    return done in firsts or any(item.kind in _SLIGHT_VERBS for item in firsts)
+    slight = all(item.kind is not WordClass.BE for item in one.items)  # "the host is": no verb
+    return done in firsts or (slight and any(item.kind in _SLIGHT_VERBS for item in firsts))
 
 
 def _opposed(one: Claim, other: Claim) -> str:

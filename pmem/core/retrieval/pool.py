@@ -159,7 +159,7 @@ def holds_at(facts: Facts, at: datetime) -> bool:
 
 
 class MemoryPool:
-    """A pool made of records, for one search."""
+    """A pool made of records as they are when it is made."""
 
     def __init__(self, records: Iterable[Record], scorer: Scorer) -> None:
         self._scorer = scorer

@@ -104,7 +104,7 @@ def _listen_at_port(place: ListeningPlace) -> socket.socket:
     except OSError as error:
         raise InvalidValue(f"there is no host {place.host!r}: {error.strerror}") from None
     family, *_, address = found[0]
-    both = place.host == "::" and socket.has_dualstack_ipv6()
+    both = address[0] == "::" and socket.has_dualstack_ipv6()
     try:
         return socket.create_server(address, family=family, backlog=_WAITING, dualstack_ipv6=both)
     except OSError as error:

@@ -139,20 +139,31 @@ def origin_of(
     Lines are counted from one; `now` is what the file holds.
     """
     asked = ["blame", "--no-textconv", "--porcelain", "-L", f"{line},{line}", "--contents", "-"]
+    origin: LineOrigin | None = None
     try:
         plain = git.without_filters(top, environment)
-        told = git.run(top, [*asked, "--", file], environment, stdin=now, settings=plain)
+        for text in _with_line_ends(now):
+            told = git.run(top, [*asked, "--", file], environment, stdin=text, settings=plain)
+            if told.code:
+                is_new = "no such path" in told.err or "no such ref" in told.err
+                return _NOT_YET if is_new else "git lacks a part of its history in this clone"
+            origin = _parse_blame(told.out.decode("utf-8", "replace"))
+            if origin.commit.strip("0"):
+                break
     except git.UNAVAILABLE:
         return "git cannot be run"
     except git.Distrusted as error:
         return error.message
-    if told.code:
-        is_new = "no such path" in told.err or "no such ref" in told.err
-        return _NOT_YET if is_new else "git lacks a part of its history in this clone"
-    origin = _parse_blame(told.out.decode("utf-8", "replace"))
-    if not origin.commit.strip("0"):
+    if origin is None or not origin.commit.strip("0"):
         return _NOT_YET
     return "older than this shallow clone" if origin.commit in oldest_of_shallow(top) else origin
+
+
+def _with_line_ends(now: bytes) -> Iterator[bytes]:
+    """Yield a file as it is, then with other ends of its lines, which alone make no line new."""
+    lines = now.replace(b"\r\n", b"\n").removesuffix(b"\n")
+    whole = lines + b"\n"
+    yield from dict.fromkeys((now, whole, lines, whole.replace(b"\n", b"\r\n")))
 
 
 def _parse_blame(porcelain: str) -> LineOrigin:

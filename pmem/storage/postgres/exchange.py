@@ -3,7 +3,7 @@
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pmem.errors import NotFound, Unreachable
 from pmem.storage.files.recordfile import parse
@@ -13,9 +13,6 @@ from pmem.storage.postgres.selecting import held_for_update
 from pmem.storage.postgres.server import Server
 from pmem.storage.postgres.writing import WrittenRecord, write_records
 from pmem.values.records import RECORD_TYPES
-
-if TYPE_CHECKING:
-    pass
 
 _DIGESTS: Final = (
     "select store, id, sha256(data) from pmem.record where project = %s and store = any(%s)"

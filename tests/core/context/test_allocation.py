@@ -382,6 +382,12 @@ def test_a_system_prompt_too_big_for_the_budget_is_cut_and_said(
         assert context.notes == ("the system prompt does not fit the budget",)
 
 
+def test_of_a_system_prompt_too_big_as_much_is_shown_as_half_the_budget_holds() -> None:
+    prompt = Item(id="system", role="system", text="Be brief. " * 100_000)
+    context = built(Candidates(system=[prompt], memory=many(50, "m")), 2000)
+    assert 900 < count_tokens(shown(context, "system")[0].text) <= 1000
+
+
 def test_what_answers_is_said_once_whoever_said_it() -> None:
     texts = ("We use RabbitMQ", "We use  RabbitMQ.", "we use rabbitmq!", "We use Kafka")
     items = [Item(id=f"a-{n}", text=text) for n, text in enumerate(texts)]
