@@ -138,6 +138,8 @@ def test_several_calls_of_one_message_have_their_results_behind_it() -> None:
             {"role": "tool", "content": "exit code 2: no file", "tool_result": {"name": "run"}},
             "run answered: exit code 2: no file",
         ),
+        ({"role": "tool", "content": "ok", "tool_result": {"name": ""}}, "a tool answered: ok"),
+        ({"role": "tool", "content": "ok", "tool_result": {"name": 1}}, "a tool answered: ok"),
     ],
 )
 def test_a_call_or_a_result_alone_is_told_in_words(said: dict[str, Any], told: str) -> None:

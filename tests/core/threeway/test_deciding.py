@@ -9,7 +9,8 @@ from pmem.core.threeway.deciding import Versions, decide, version
 from pmem.core.threeway.record import merged
 from pmem.core.threeway.shapes import SHAPES
 from pmem.core.threeway.values import Doubt
-from tests.core.threeway.sides import keeps_all, sides
+from tests.core.threeway.sides import Json, keeps_all, sides
+from tests.core.threeway.test_rules import BASE, MEMORY, edited
 from tests.effort import examples
 
 STORES = st.sampled_from(sorted(SHAPES))
@@ -33,6 +34,27 @@ def test_a_record_is_decided_as_the_driver_merges_it(seed: int, store: str) -> N
         assert (found.result, found.conflicts) == (wanted.result, wanted.conflicts)
         assert all(field in found.why for field in wanted.conflicts)
         assert found.decision in ("merged", "taken")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "why"),
+    [
+        (BASE, edited(BASE, 2, importance=0.6), "one side alone changed it"),
+        (BASE, dict(reversed(BASE.items())), "both sides are the same"),
+        (
+            edited(BASE, 2, importance=0.6),
+            edited(BASE, 3, importance=0.7),
+            "both sides changed it; the later importance holds, the other is in its history",
+        ),
+        (
+            edited(BASE, 2, importance=0.6),
+            edited(BASE, 3, category="work"),
+            "both sides changed it",
+        ),
+    ],
+)
+def test_a_decision_says_what_it_rests_on(ours: Json, theirs: Json, why: str) -> None:
+    assert decide(Versions(BASE, ours, theirs), MEMORY).why == why
 
 
 @settings(max_examples=examples(60), deadline=None)
