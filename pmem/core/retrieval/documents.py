@@ -101,15 +101,14 @@ def searched_messages(messages: Sequence[Message]) -> list[tuple[int, Message]]:
             (place, msgspec.structs.replace(message, content=message.content[:most]))
             for place, message in found
         ]
-    return [
-        (
-            place,
-            msgspec.structs.replace(message, speaker=message.speaker[:SEARCHED_NAME_CHARACTERS]),
-        )
-        if message.speaker and len(message.speaker) > SEARCHED_NAME_CHARACTERS
-        else (place, message)
-        for place, message in found
-    ]
+    return [(place, _with_short_speaker(message)) for place, message in found]
+
+
+def _with_short_speaker(message: Message) -> Message:
+    if len(message.speaker or "") <= SEARCHED_NAME_CHARACTERS:
+        return message
+    name = (message.speaker or "")[:SEARCHED_NAME_CHARACTERS]
+    return msgspec.structs.replace(message, speaker=name)
 
 
 def _level(lengths: Sequence[int], most: int) -> int:

@@ -116,14 +116,7 @@ class Sources:
         if wrong is not None:
             raise Unreadable(wrong)
         try:
-            here = (
-                file
-                if file.isascii()
-                else os.path.relpath(on_disk(os.path.join(self.top, file)), self.top).replace(
-                    os.sep, "/"
-                )
-            )
-            data = self._read(here, most)
+            data = self._read(self._spelled_on_disk(file), most)
             if data.startswith(LFS_POINTER):
                 raise Unreadable("is a pointer of Git LFS here: run `git lfs pull`")
             return data
@@ -131,6 +124,11 @@ class Sources:
             raise Unreadable("is not there", is_missing=True) from None
         except (OSError, ValueError) as error:
             raise Unreadable(f"cannot be read: {getattr(error, 'strerror', error)}") from None
+
+    def _spelled_on_disk(self, file: str) -> str:
+        if file.isascii():
+            return file
+        return os.path.relpath(on_disk(os.path.join(self.top, file)), self.top).replace(os.sep, "/")
 
     def head(self) -> str | None:
         """Return the commit that is checked out, or None where there is none."""
