@@ -261,7 +261,7 @@ def test_a_word_difference_holds_both_texts(was: str, became: str) -> None:
 def test_what_is_cut_is_cut_between_words(text: str, width: int) -> None:
     kept = cut_text(text, width)
     assert cells(kept) <= width
-    assert visible(text).startswith(kept.rstrip()) or not kept
+    assert visible(text).lstrip().startswith(kept.strip())
 
 
 @pytest.mark.parametrize(

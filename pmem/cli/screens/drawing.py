@@ -93,10 +93,10 @@ def wrapped(line: Line, width: int, *, hang: int = 0, most: int = 0) -> list[Lin
 
 
 def cut_text(text: str, width: int) -> str:
-    """Return the words at the start of a text that fit; the start of a word where none does."""
+    """Return the first words of a text that fit; where none does, the start of one, if that fits."""
     shown = visible(text)
     start, end = next(_ranges(shown, width, width))
-    return shown[start:end]
+    return shown[start:end] if cells(shown[start:end]) <= width else ""
 
 
 def _part(line: Line, start: int, end: int) -> Line:
