@@ -93,7 +93,7 @@ def wrapped(line: Line, width: int, *, hang: int = 0, most: int = 0) -> list[Lin
 
 
 def cut_text(text: str, width: int) -> str:
-    """Return the first words of a text that fit; where none does, the start of one, if that fits."""
+    """Return the first words of a text that fit, or the start of the first, or nothing."""
     shown = visible(text)
     start, end = next(_ranges(shown, width, width))
     return shown[start:end] if cells(shown[start:end]) <= width else ""
