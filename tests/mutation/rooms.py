@@ -29,10 +29,12 @@ def tests_of(module: str) -> list[str]:
     for room, tests in ROOMS.items():
         if module == room or module.startswith(room + os.sep):
             return tests.split()
-    folder, name = os.path.split(module.replace("pmem", "tests", 1))
+    same = module.replace("pmem", "tests", 1)
+    folder, name = os.path.split(same)
     mirrored = os.path.join(folder, f"test_{name}")
-    if os.path.exists(mirrored):
-        return [mirrored]
+    for tests in (same, mirrored):
+        if os.path.exists(tests):
+            return [tests]
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     return [folder]
