@@ -22,26 +22,14 @@ from pmem.core.threeway.record import Merged, merged
 from pmem.core.threeway.shapes import SHAPES
 from tests.core.threeway.sides import Json, mentions, sides
 from tests.git import scenarios, world
-from tests.git.branches import begin, branches, data, git, ok, path_of, read
+from tests.git.branches import WAYS as COMMANDS
+from tests.git.branches import Commands, begin, branches, data, git, ok, path_of, read
 
-Commands = tuple[tuple[str, ...], ...]
 WAYS: Final[dict[str, tuple[str, Commands]]] = {
-    "merge": ("ours", (("merge", "--no-edit", "theirs"),)),
-    "merge the other way": ("theirs", (("merge", "--no-edit", "ours"),)),
-    "merge -X ours": ("ours", (("merge", "--no-edit", "-Xours", "theirs"),)),
-    "squash": ("ours", (("merge", "--squash", "theirs"),)),
-    "rebase": ("ours", (("rebase", "theirs"),)),
-    "cherry-pick": ("ours", (("cherry-pick", "theirs"),)),
-    "stash pop": (
-        "theirs",
-        (
-            ("reset", "--soft", "base"),
-            ("stash",),
-            ("checkout", "--force", "--detach", "ours"),
-            ("stash", "pop"),
-        ),
-    ),
-}
+    name: (start, commands)
+    for name, (start, commands, _) in COMMANDS.items()
+    if name != "revert"  # brings no branches together
+} | {"merge -X ours": ("ours", (("merge", "--no-edit", "-Xours", "theirs"),))}
 
 
 class Scenario(NamedTuple):
