@@ -13,6 +13,7 @@ from pmem.core.context.writing import fence_of, naming
 from pmem.core.filters import Filter, cited_files
 from pmem.core.lines import shortened
 from pmem.core.outcomes import warns
+from pmem.core.places import nearness
 from pmem.core.selection import Selection
 from pmem.core.trust import label_of, may_stop
 from pmem.errors import TooLarge
@@ -65,7 +66,7 @@ def about_files(
         )
     ]
     overlaps = _overlap(workspace, files)
-    return sorted(found, key=lambda memory: _rank(memory, overlaps))
+    return sorted(found, key=lambda memory: _rank(memory, overlaps, names))
 
 
 def _ids_applying(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...] | None:
@@ -110,10 +111,14 @@ def _still_tells(memory: Memory) -> bool:
     return memory.type is not MemoryType.DEAD_END or warns(memory)
 
 
-def _rank(memory: Memory, overlaps: Callable[[Citation], bool]) -> tuple[int, bool, float, str]:
-    place = _FIRST.index(memory.type) if memory.type in _FIRST else len(_FIRST)
+def _rank(
+    memory: Memory, overlaps: Callable[[Citation], bool], names: Sequence[str]
+) -> tuple[bool, bool, int, int, float, str]:
+    """Order memories: what warns, what cites the lines, what is closest, what binds."""
+    type_ = _FIRST.index(memory.type) if memory.type in _FIRST else len(_FIRST)
     is_met = any(map(overlaps, memory.citations))
-    return place, not is_met, -memory.importance, memory.id
+    close = max(nearness(memory.places, name) for name in names)
+    return not warns(memory), not is_met, -close, type_, -memory.importance, memory.id
 
 
 def _overlap(workspace: Workspace, files: Sequence[ToolFile]) -> Callable[[Citation], bool]:

@@ -31,7 +31,7 @@ _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _BEGIN: Final = re.compile(r"<!--\s*BEGIN\b", re.IGNORECASE)
 _END: Final = re.compile(r"<!--\s*END\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w")
-_REFERENCE: Final = re.compile(r"\[([^\[\]]+)\]\[[^\[\]]*\]")
+_REFERENCE: Final = re.compile(r"(`[^`]*`)|\[([^\[\]]+)\]\[[^\[\]]*\]")
 _WORDS: Final = re.compile(r"`[^`]*`|[^\s`]+")
 _PATTERN: Final = re.compile(r"/\*|\*/|\*\.\w")
 """In a pattern of file names, where stars stress nothing."""
@@ -242,7 +242,7 @@ def plain_text(text: str) -> str:
     """Return what a text says, on one line: code in back quotes, and no other marks."""
     parts = []
     text = _WORDS.sub(lambda found: _as_written(found[0]), text)
-    for token in _inline(_REFERENCE.sub(r"\1", text)):
+    for token in _inline(_REFERENCE.sub(lambda found: found[1] or found[2], text)):
         if token.type == "code_inline":
             parts.append(f"`{token.content}`")
         elif token.type in ("softbreak", "hardbreak") or _MARKUP.match(token.content):

@@ -75,7 +75,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
         candidates = gather_candidates(source, talk)
         candidates = candidates if own is None else own.joined_to(candidates)
         return build(
-            f"Memory of {settings.project_name}",
+            f"Memory of {workspace.project_name}",
             msgspec.structs.replace(
                 candidates,
                 mark=lambda item: mark(own_mark(item)) if item.mine else mark(item),
