@@ -157,6 +157,7 @@ def test_the_protocols_sdk_is_known_to_two_modules_and_to_no_command_but_one() -
     assert known == {"pmem.server.mcp", over_http}
     assert users(known) == {
         "pmem.cli.serve",
+        "pmem.server.greeting",
         over_http,
         "pmem.server.http.application",
     }

@@ -33,7 +33,7 @@ _ROWS: Final = {
     "review": ("review", "review", "main..HEAD --format markdown"),
     "search": ("recall", "search", '"which database" --kind memory'),
     "query": ("recall", "query", "request.json --agent planner"),
-    "context": ("context", "context", '"which database" --budget 1000'),
+    "context": ("threads", "context", '"which database" --budget 1000'),
     "mcp": ("serve", "mcp", "--tools read"),
     "serve": ("serve", "serve", "--token agent:planner"),
     "consolidate": ("upkeep", "consolidate", "--dry-run"),
