@@ -359,8 +359,9 @@ def test_a_long_exchange_keeps_its_question_and_its_end() -> None:
 def test_a_message_too_big_for_the_budget_is_cut_and_does_not_hide_those_before_it() -> None:
     recent = [*many(6, "m"), Item(id="huge", text="word " * 9000, tokens=9000)]
     exchanges = [[[recent[-1]]], *pairs(recent[:-1])]
-    context = built(Candidates(recent=recent, exchanges=exchanges), 1000)
-    assert ids(shown(context)) == ids(recent)
+    recalled = [("recalled", item) for item in many(60, "r")]
+    context = built(Candidates(recent=recent, exchanges=exchanges, recalled=recalled), 1000)
+    assert ids(shown(context, "recent")) == ids(recent)
     cut = shown(context)[-1].text
     assert re.fullmatch(r"(word )+(w|wo|wor|word)?\.\.\. \[4\d,\d+ more characters left out\]", cut)
     assert context.notes == ("the last exchange is shortened: it does not fit the budget",)

@@ -195,7 +195,7 @@ def test_significance_and_valence_follow_from_the_type(
         "Maybe we should change the plan.",
         "I'm done for today.",
         "Finally weekend!",
-        "Thanks, see you tomorrow!",
+        "The warnings are gone.",
         "The site is not down.",
         "My broken arm hurts.",
         "",
