@@ -44,7 +44,6 @@ from pmem.interchange.rule_mood import (
 )
 from pmem.interchange.rule_units import (
     LONGEST,
-    PATH,
     TASK,
     Said,
     is_import,
@@ -54,13 +53,55 @@ from pmem.interchange.rule_units import (
 )
 from pmem.values.records import MemoryType
 
-_ABOUT: Final = re.compile(
-    r"(?:(?:in|under|within|inside|below)(?: the)?(?: \w+)? |the "
-    rf"|(?:never|do not|don['’]t) (?:edit|modify|change|touch) )?{PATH}",
+_NAME: Final = re.compile(
+    r"(`)?((?=[\w*.-]*(?:/|\.\w))/?[\w.*-]+(?:/[\w.*-]+)*/?(?<!\.))(?(1)`|(?=[\s.,;:)]|\Z))"
+)
+"""A file, a folder or a pattern, in back quotes or without."""
+_ALSO: Final = re.compile(r",? (?:and |or |[+&] )?")
+_MOST_ABOUT: Final = 10
+_GAP: Final = (
+    r"(?:(?!(?:a[st]|and|are|be|but|by|can|do|for|from|ha[sd]|have|how|if|is|it|like|may|must|not|on"
+    r"|or|should|so|than|that|them|then|th[ei]se|they|to|unless|until|using|via|was|were|wh\w+"
+    r"|with|without)\b)[\w-]+ ){0,8}(?:to (?:\w+ )?)?\(?"
+)
+"""Words between a verb and the file that it is about; none opens another part of a sentence."""
+_CHANGE: Final = (
+    r"(?:(?:edit|modif|chang|touch|updat|renam|mov|remov|delet|(?:over)?writ|(?:re)?format|add"
+    r"|creat|refactor|extend|review)(?:e|y|y?ing)?|mak(?:e|ing) (?:\w+ )?changes to"
+    r"|work(?:ing)? (?:on|in|with)) "
+)
+_DONE: Final = r"be (?:run|used|called|imported|updated)\b"
+_WITHIN: Final = r"(?:in|under|within|inside|below) (?:the )?(?:\w+ )?"
+_OPENS: Final = re.compile(rf"(?:{_WITHIN}|the )?(?=`)", re.IGNORECASE)
+_ASKED: Final = re.compile(
+    rf"(?: files?)? (?:must|should|shall) (?:{_DONE}|have|list|mention|name|pass)"
+    r"| (?:is|are) (?:git-?)?ignored",
     re.IGNORECASE,
 )
-_ALSO: Final = re.compile(rf",? (?:and |or |[+&] )?{PATH}")
-_MOST_ABOUT: Final = 10
+_ANYWHERE: Final = re.compile(r" (?:files? )?in (?:any|all|every|each)\b", re.IGNORECASE)
+_FORMS: Final = [
+    (re.compile(opens, re.IGNORECASE), re.compile(goes_on, re.IGNORECASE))
+    for opens, goes_on in (
+        # every X ...; *.x ...; never edit X; when changing X, ...; changes to X ...
+        (r"\A(?:(?:any|all|every|each) (?:\w+ )?|(?:the )?(?=`[^`]*\*))", ""),
+        (
+            r"(?:\A|[:,(–—-] |\b(?:and|but|you) )(?:never|do not|don['’]t|must not|should not"
+            rf"|avoid)(?: ever| \w+ly)? {_CHANGE}{_GAP}",
+            "",
+        ),
+        (rf"\b(?:when|whenever|if|before|after|while|once)(?: you)? {_CHANGE}{_GAP}", ""),
+        (rf"\A(?:(?:for|on|after|any|all|every) )*(?:changes?|edits?|additions?) to {_GAP}", ""),
+        # keep names short in all *.x
+        (rf"\A(?!{_CHANGE}).*\bin (?:all|every|each) (?:\w+ )?(?=`[^`]*\*)", ""),
+        # parts in X must ...; any X -> `command`
+        (
+            rf"\A{_GAP}{_WITHIN}",
+            rf" (?:(?:must|should|shall|may|can|cannot|never|always)\b(?! {_DONE})|(?:→|->|=>) )",
+        ),
+        (rf"\A{_GAP}", r"[^`→>]{0,40} (?:→|->|=>) .*`"),
+    )
+]
+_FIRST: Final = re.compile(r"(?<=[.!?]) |; ")
 _BACK: Final = re.compile(r"\b(?:it|them|they|this|these)\b", re.IGNORECASE)
 _FOLDER: Final = re.compile(r"`[^`\s]*/[^`\s]*`")
 _PLEASE: Final = re.compile(r"\bplease\b", re.IGNORECASE)
@@ -98,8 +139,8 @@ class Note(NamedTuple):
     """A rule, on one line and without marks.
 
     `tags` are the headings above it, the outermost first, `subject` is the nearest; none where that
-    is the file's title. `about` are the files, folders and patterns that its beginning names, or
-    its table.
+    is the file's title. `about` are the files, folders and patterns that it is about, `below` those
+    that the nearest heading names that names any.
     """
 
     text: str
@@ -108,6 +149,7 @@ class Note(NamedTuple):
     subject: str | None
     type: MemoryType
     about: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
 
 
 class NotesFile(NamedTuple):
@@ -161,27 +203,63 @@ def _note(said: Said, title: str | None, description: Sequence[str]) -> Note:
     lines = min(one.lines[0] for one in said.blocks), max(one.lines[1] for one in said.blocks)
     type_ = said.type or type_of(said.text)
     tags_ = tuple(dict.fromkeys(filter(None, tags)))
-    return Note(said.text, tags_, lines, subject or None, type_, said.about or _about(said, type_))
+    below = ([one[2] for one in _NAME.finditer(heading)] for heading in reversed(headings))
+    return Note(
+        said.text,
+        tags_,
+        lines,
+        subject or None,
+        type_,
+        said.about or _about(said, type_),
+        tuple(next(filter(None, below), ())),
+    )
 
 
 def _about(said: Said, type_: MemoryType) -> tuple[str, ...]:
-    """Return what a rule is about that begins with names of files; nothing of a whole list.
+    """Return the files, folders and patterns that a rule is about, by where it names them.
+
+    That is at its beginning, in its first sentence as what is not to be changed or when what is
+    asked of it counts, and before an arrow. A list has the sentence above it.
+    """
+    block, *more = said.blocks
+    leads = block.kind is MarkdownKind.PARAGRAPH and bool(more)
+    if block.kind is MarkdownKind.TABLE or (more and more[0].kind is block.kind):
+        return ()
+    sentence = _FIRST.split(plain_text(block.text) if leads else said.text, maxsplit=1)[0]
+    opens = None if more or type_ is MemoryType.PROCEDURE else _OPENS.match(sentence)
+    names, end = _names(sentence, opens.end()) if opens is not None else ((), 0)
+    if names and _tells_of(said.text, sentence, end, type_):
+        return names
+    for opening, goes_on in _FORMS:
+        for found in opening.finditer(sentence):
+            names, end = _names(sentence, found.end())
+            if names and goes_on.match(sentence, end):
+                return names
+    return ()
+
+
+def _tells_of(text: str, sentence: str, end: int, type_: MemoryType) -> bool:
+    """Tell whether a sentence that begins with a file is about this, and not about all work.
 
     What is asked of all work only begins with the file that shows it: "`CHANGELOG.md` has a line".
     """
-    first = _ABOUT.match(said.text)
-    if first is None or len(said.blocks) > 1 or type_ is MemoryType.PROCEDURE:
-        return ()
-    sentence, _, rest = said.text.partition(". ")
     is_asked = type_ is MemoryType.CONSTRAINT and not is_order(sentence)
-    if is_asked and not _BACK.search(rest):
-        return ()
-    names = [first[1]]
-    after = _ALSO.match(said.text, first.end())
-    while after is not None and len(names) < _MOST_ABOUT:
-        names.append(after[1])
-        after = _ALSO.match(said.text, after.end())
-    return tuple(names)
+    is_back = _BACK.search(text.removeprefix(sentence)) is not None
+    return (is_back or not is_asked) and not _ASKED.match(sentence, end)
+
+
+def _names(sentence: str, start: int) -> tuple[tuple[str, ...], int]:
+    """Return the files, folders and patterns that are named one after the other, and the end."""
+    names: list[str] = []
+    found, end = _NAME.match(sentence, start), start
+    while found is not None and len(names) < _MOST_ABOUT:
+        names.append(found[2])
+        end = found.end()
+        after = _ALSO.match(sentence, end)
+        found = _NAME.match(sentence, after.end()) if after is not None else None
+    if _ANYWHERE.match(sentence, end):
+        names = [one if "/" in one else f"**/{one}" for one in names]
+    return tuple(names), end
 
 
 def tag_of(heading: str) -> str:
