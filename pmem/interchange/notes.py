@@ -19,6 +19,7 @@ folder.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -79,28 +80,25 @@ _ASKED: Final = re.compile(
     re.IGNORECASE,
 )
 _ANYWHERE: Final = re.compile(r" (?:files? )?in (?:any|all|every|each)\b", re.IGNORECASE)
-_FORMS: Final = [
-    (re.compile(opens, re.IGNORECASE), re.compile(goes_on, re.IGNORECASE))
-    for opens, goes_on in (
-        # every X ...; *.x ...; never edit X; when changing X, ...; changes to X ...
-        (r"\A(?:(?:any|all|every|each) (?:\w+ )?|(?:the )?(?=`[^`]*\*))", ""),
-        (
-            r"(?:\A|[:,(–—-] |\b(?:and|but|you) )(?:never|do not|don['’]t|must not|should not"
-            rf"|avoid)(?: ever| \w+ly)? {_CHANGE}{_GAP}",
-            "",
-        ),
-        (rf"\b(?:when|whenever|if|before|after|while|once)(?: you)? {_CHANGE}{_GAP}", ""),
-        (rf"\A(?:(?:for|on|after|any|all|every) )*(?:changes?|edits?|additions?) to {_GAP}", ""),
-        # keep names short in all *.x
-        (rf"\A(?!{_CHANGE}).*\bin (?:all|every|each) (?:\w+ )?(?=`[^`]*\*)", ""),
-        # parts in X must ...; any X -> `command`
-        (
-            rf"\A{_GAP}{_WITHIN}",
-            rf" (?:(?:must|should|shall|may|can|cannot|never|always)\b(?! {_DONE})|(?:→|->|=>) )",
-        ),
-        (rf"\A{_GAP}", r"[^`→>]{0,40} (?:→|->|=>) .*`"),
-    )
-]
+_FORMS: Final = (
+    # every X ...; *.x ...; never edit X; when changing X, ...; changes to X ...
+    (r"\A(?:(?:any|all|every|each) (?:\w+ )?|(?:the )?(?=`[^`]*\*))", ""),
+    (
+        r"(?:\A|[:,(–—-] |\b(?:and|but|you) )(?:never|do not|don['’]t|must not|should not"
+        rf"|avoid)(?: ever| \w+ly)? {_CHANGE}{_GAP}",
+        "",
+    ),
+    (rf"\b(?:when|whenever|if|before|after|while|once)(?: you)? {_CHANGE}{_GAP}", ""),
+    (rf"\A(?:(?:for|on|after|any|all|every) )*(?:changes?|edits?|additions?) to {_GAP}", ""),
+    # keep names short in all *.x
+    (rf"\A(?!{_CHANGE}).*\bin (?:all|every|each) (?:\w+ )?(?=`[^`]*\*)", ""),
+    # parts in X must ...; any X -> `command`
+    (
+        rf"\A{_GAP}{_WITHIN}",
+        rf" (?:(?:must|should|shall|may|can|cannot|never|always)\b(?! {_DONE})|(?:→|->|=>) )",
+    ),
+    (rf"\A{_GAP}", r"[^`→>]{0,40} (?:→|->|=>) .*`"),
+)
 _FIRST: Final = re.compile(r"(?<=[.!?]) |; ")
 _BACK: Final = re.compile(r"\b(?:it|them|they|this|these)\b", re.IGNORECASE)
 _FOLDER: Final = re.compile(r"`[^`\s]*/[^`\s]*`")
@@ -230,12 +228,17 @@ def _about(said: Said, type_: MemoryType) -> tuple[str, ...]:
     names, end = _names(sentence, opens.end()) if opens is not None else ((), 0)
     if names and _tells_of(said.text, sentence, end, type_):
         return names
-    for opening, goes_on in _FORMS:
+    for opening, goes_on in _forms():
         for found in opening.finditer(sentence):
             names, end = _names(sentence, found.end())
             if names and goes_on.match(sentence, end):
                 return names
     return ()
+
+
+@cache
+def _forms() -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    return [(re.compile(one, re.IGNORECASE), re.compile(on, re.IGNORECASE)) for one, on in _FORMS]
 
 
 def _tells_of(text: str, sentence: str, end: int, type_: MemoryType) -> bool:
