@@ -73,8 +73,9 @@ bench: $(VENV)/.developing
 	$(BIN)/python -m tests.benchmarks.review
 	$(BIN)/python -m tests.benchmarks.postgres
 
-mutants: $(VENV)/.developing  # MODULE=pmem/core/retrieval/ranking.py MOST=60
-	$(BIN)/python -m tests.mutation $(MODULE) $(if $(MOST),--most $(MOST))
+mutants: $(VENV)/.developing  # MODULE=pmem/core/retrieval/ranking.py MOST=60 TESTS=tests/core
+	$(BIN)/python -m tests.mutation $(MODULE) $(if $(MOST),--most $(MOST)) \
+		$(if $(TESTS),--tests $(TESTS))
 
 $(VENV)/.installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "pmem needs Python 3.11 or newer" >&2; exit 1; }
