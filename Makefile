@@ -26,9 +26,10 @@ thorough: $(VENV)/.developing  # every case, and all the examples that the prope
 rest: $(VENV)/.developing  # what `make test` leaves out: what takes seconds each, most of many cases
 	PMEM_REST=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-assistants: $(VENV)/.developing  # Codex and Gemini CLI from npm, offline
+assistants: $(VENV)/.developing  # Claude Code, Codex and Gemini CLI from npm, offline
 	$(BIN)/python -m tests.assistants.real
 	$(BIN)/python -m tests.assistants.real_capture
+	$(BIN)/python -m tests.assistants.real_reads
 
 browser: $(VENV)/.browsing  # the page of `pmem report` in Chromium; PMEM_SHOTS=DIR keeps pictures
 	PMEM_THOROUGH=1 PMEM_BROWSER=1 $(BIN)/python -m pytest -n 0 -s tests/report/test_chromium.py

@@ -220,6 +220,7 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
         stopped = _stopped(workspace, request, memories)
         if stopped is not None:
             return stopped
+        memories = _not_read(workspace, request, memories)
     if not request.longest:
         return HookAnswer(thread=request.thread)
     fresh = touch_answers.untold(workspace, request.thread, memories)
@@ -230,6 +231,19 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
     text = touch_text(workspace, title, told, request.longest)
     recalled = tuple(memory.id for memory in told)
     return HookAnswer(text=text, recalled=recalled, thread=request.thread)
+
+
+def _not_read(workspace: Workspace, request: HookRequest, memories: list[Memory]) -> list[Memory]:
+    """Leave out the rules of files that the assistant reads together with what it touches."""
+    if not any(memory.source.file for memory in memories):
+        return memories
+    from pmem.assistants.read_files import files_read_with
+    from pmem.core.followed_rules import repeats_rule
+
+    top, project = workspace.sources.top, os.path.dirname(workspace.root)
+    touched = [os.path.join(top, *file.path.split("/")) for file in request.files]
+    read = files_read_with(request.harness, project, request.folder, touched)
+    return [memory for memory in memories if not repeats_rule(memory, read)]
 
 
 def _files_told(workspace: Workspace, files: Sequence[ToolFile]) -> str:

@@ -14,7 +14,7 @@ from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.conversation import exchange
 from pmem.conversation.decision_records import DecisionsRequest
 from pmem.conversation.exchange import ArraysRequest, ExportRequest, Imported, MessagesRequest
-from pmem.conversation.git_history import HistoryImportRequest
+from pmem.conversation.git_history import HistoryImported, HistoryImportRequest
 from pmem.conversation.notes import NotesImported, NotesRequest
 from pmem.conversation.pages import MarkdownRequest, write_folder, write_over
 from pmem.conversation.project_sources import ProjectImported, ProjectImportRequest, ProjectSources
@@ -124,9 +124,10 @@ def auto(
     """Import the project's own files, or a session or transcript.
 
     Without a file, pmem takes in the instruction files and the decision records that git does not
-    ignore, and the sessions that assistants keep of this project: see `pmem import notes`, `pmem
-    import adr` and `pmem import claude-code`. Again updates what has changed; one `pmem undo`
-    takes the memories back. With --pending it imports the sessions that hooks noted;
+    ignore, and the sessions that assistants keep of this project, and proposes the 20 surest of
+    what the last 10,000 commits say: see `pmem import notes`, `pmem import adr`, `pmem import
+    claude-code` and `pmem import git`. Again updates what has changed; one `pmem undo` takes all
+    of it back. With --pending it imports the sessions that hooks noted;
     `pmem import --pending` is short for that. The other options are for sessions.
     """
     if request.pending and file is not None:
@@ -134,7 +135,7 @@ def auto(
     if not request.pending and file is None:
         if request != SessionsRequest(dry_run=request.dry_run):
             raise UsageError("that option is for sessions", "name a file, or --pending")
-        told = render.progress(session, "bytes")
+        told = render.progress(session, "import")
         wanted = ProjectImportRequest(dry_run=request.dry_run, progress=told)
         return project_imported(session.run(table.IMPORT_PROJECT, wanted))
     try:
@@ -210,6 +211,8 @@ def project_imported(done: ProjectImported) -> Answer:
         parts.append(_answer_of(done.decisions, f"{', '.join(found.decisions)}: "))
     for name, one in done.sessions.items():
         parts.append(_answer_of(one, f"{_sessions_of(found, name)}: "))
+    if done.history is not None:
+        parts.append(_history_imported(done.history))
     lines = [line for part in parts for line in part.lines]
     states = [
         f"next: `pmem import {name} --learn` proposes memories"
@@ -255,6 +258,10 @@ def git(session: CommandSession, request: HistoryImportRequest) -> Answer:
     for one in done.items if done.dry_run else ():
         what = (f" {one.confidence:.2f} {one.type:<10} ", "dim")
         lines.append([(one.commit[:10], "yellow"), what, (one_visible_line(one.content), "")])
+    return _history_imported(done, lines)
+
+
+def _history_imported(done: HistoryImported, lines: Iterable[Line] = ()) -> Answer:
     next_ = ["`pmem inbox facts` shows them, `pmem inbox accept` keeps one"]
     has_more = done.added and not done.dry_run
     of = f"{counted(done.commits, 'commit')}, as pending facts: "

@@ -65,7 +65,8 @@ def _first_import(
         imports = render.confirmed(f"found {found}: import them?")
     if not imports:
         return [], [f"found {found}: `pmem import auto` takes them in", next_]
-    done = project_imported(session.run(table.IMPORT_PROJECT, ProjectImportRequest(), place))
+    wanted = ProjectImportRequest(progress=render.progress(session, "import"))
+    done = project_imported(session.run(table.IMPORT_PROJECT, wanted, place))
     return list(done.lines), [done.note]
 
 

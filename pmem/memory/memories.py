@@ -73,6 +73,11 @@ def add(workspace: Workspace, request: AddRequest) -> Added:
     return msgspec.structs.replace(added, made_room=done.made_room, on_subject=count)
 
 
+def add_one(workspace: Workspace, request: AddRequest) -> Added:
+    """Add one memory of many, which needs no count of those on its subject."""
+    return add_all(workspace, AddAllRequest(memories=(request,))).items[0]
+
+
 def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
     """Add several memories in one commit: all of them or, after an error, none."""
     memories = list(_memories(workspace, request.memories))

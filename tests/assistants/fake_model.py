@@ -140,8 +140,9 @@ def begin(folder: Path) -> tuple[Path, Path, dict[str, str]]:
     project, home = folder / "project", folder / "home"
     project.mkdir(parents=True)
     home.mkdir()
+    tried = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
     return project, home, {
-        "HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}", "LANG": "C.UTF-8"
+        "HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}", "LANG": "C.UTF-8", **tried
     }  # fmt: skip
 
 
