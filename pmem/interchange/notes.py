@@ -7,8 +7,8 @@ A rule is what can be understood by itself, below its heading:
     the commands of a code block                the rows of a table
     a paragraph that tells what to do, or states a decision
 
-What is too long together is taken one by one. The nearest heading is the subject,
-all headings above are the tags.
+What is too long together is taken one by one. The nearest heading is the subject, with what is
+above it where it is one word; all headings above are the tags.
 
 Where the rules apply, the front matter says: Copilot has `applyTo`, Cursor, Windsurf and Continue
 `globs`, Claude Code and Cline `paths`, Kiro `fileMatchPattern`: one pattern, several with commas
@@ -27,6 +27,7 @@ from pmem.core.places import MOST_PLACES, check_places, exact_place
 from pmem.errors import InvalidValue
 from pmem.interchange import UnusedPart
 from pmem.interchange.markdown import (
+    LONGEST,
     FrontMatter,
     MarkdownBlock,
     MarkdownKind,
@@ -44,12 +45,12 @@ from pmem.interchange.rule_mood import (
     type_of,
 )
 from pmem.interchange.rule_units import (
-    LONGEST,
+    POINTS,
     TASK,
     Said,
     is_import,
     is_link,
-    is_pointer,
+    prose,
     units_in,
 )
 from pmem.values.records import MemoryType
@@ -106,7 +107,12 @@ _PLEASE: Final = re.compile(r"\bplease\b", re.IGNORECASE)
 _FORBIDS: Final = re.compile(
     r"\W*(?:must not|do not|don['’]ts?|never|avoid)(?: \w+)?\W*", re.IGNORECASE
 )
-_POINTS: Final = re.compile(r"(?:This|These|That|Those|It|They|Here|Below|Above)\b")
+_VALUE: Final = re.compile(r"[^`:.]{2,60}: \S")
+_ITSELF: Final = re.compile(
+    r"(?:This|These) (?:[\w.-]+ ){0,2}?(?:documents?|files?|guides?|guidelines|instructions|notes|"
+    r"pages?|rules|sections?)\b"
+)
+_FILE: Final = re.compile(r"[\w.-]+\.\w+")
 _NO_TAG: Final = re.compile(r"[^\w]+")
 _NUMBER: Final = re.compile(r"\A(?:\d+[.)]\s*)+")
 _PAIR: Final = 2
@@ -136,9 +142,9 @@ _BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
 class Note(NamedTuple):
     """A rule, on one line and without marks.
 
-    `tags` are the headings above it, the outermost first, `subject` is the nearest; none where that
-    is the file's title. `about` are the files, folders and patterns that it is about, `below` those
-    that the nearest heading names that names any.
+    `tags` are the headings above it, the outermost first, `subject` is the nearest, after the one
+    above where it is one word; none where that is the file's title. `about` are the files, folders
+    and patterns that it is about, `below` those that the nearest heading names that names any.
     """
 
     text: str
@@ -181,23 +187,29 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
         is_body = is_theirs and not (has_parts and is_opening and not _names_folder(said))
         is_unsure = is_opening and said.type is None and not is_sure_order(said.text)
         told = _description(said) if is_body and (is_unsure or not said.text) else said
+        told = _without_itself(told) if is_opening or told is not said else told
         is_said = bool(told.text) and not is_placeholder(told.text)
         is_code = told.type is MemoryType.FACT and told.blocks[0].kind is MarkdownKind.CODE
         is_about_all = is_opening and (is_code or (has_parts and _is_prose(told)))
         if is_said and not is_about_all:
-            notes.append(_note(told, title, found.front.texts("description")[:1]))
+            is_topic = bool(places or found.front.lines)
+            notes.append(_note(told, title, found.front.texts("description")[:1], is_topic))
         else:
             left_out += (UnusedPart(file, _name_of(one), one.lines) for one in said.blocks)
     return NotesFile(tuple(notes), tuple(left_out), places)
 
 
-def _note(said: Said, title: str | None, description: Sequence[str]) -> Note:
+def _note(said: Said, title: str | None, description: Sequence[str], is_topic: bool) -> Note:
     headings = said.blocks[0].headings
     tags = map(tag_of, (*description, *headings))
     nearest = headings[-1] if headings and headings != (title,) else "".join(description)
     if _FORBIDS.fullmatch(nearest) and not forbids(said.text):
         said = said._replace(text=f"{nearest.rstrip(':')}: {said.text}", type=MemoryType.CONSTRAINT)
-    subject = _NUMBER.sub("", plain_text(nearest)).strip(" :")[:_MOST_SUBJECT]
+    subject = _bare(nearest)[:_MOST_SUBJECT]
+    above = headings[-_PAIR] if len(headings) >= _PAIR else ""
+    is_known = above == title and (not is_topic or _FILE.fullmatch(above))
+    if " " not in subject and above and not is_known:
+        subject = f"{_bare(above)[: _MOST_SUBJECT - len(subject) - 2]}: {subject}"
     lines = min(one.lines[0] for one in said.blocks), max(one.lines[1] for one in said.blocks)
     type_ = said.type or type_of(said.text)
     tags_ = tuple(dict.fromkeys(filter(None, tags)))
@@ -267,8 +279,12 @@ def _names(sentence: str, start: int) -> tuple[tuple[str, ...], int]:
 
 def tag_of(heading: str) -> str:
     """Return a heading as a tag."""
-    bare = _NUMBER.sub("", plain_text(heading))
-    return _NO_TAG.sub("-", bare.casefold()).strip("-")[:_MOST_TAG]
+    return _NO_TAG.sub("-", _bare(heading).casefold()).strip("-")[:_MOST_TAG]
+
+
+def _bare(heading: str) -> str:
+    """Return a heading without marks and number."""
+    return _NUMBER.sub("", plain_text(heading)).strip(" :")
 
 
 def _name_of(block: MarkdownBlock) -> str:
@@ -282,15 +298,21 @@ def _name_of(block: MarkdownBlock) -> str:
 
 def _description(said: Said) -> Said:
     """Return what a paragraph says that is no rule, if it can be understood below its heading."""
-    if [one.kind for one in said.blocks] != [MarkdownKind.PARAGRAPH]:
+    if any(one.kind is not MarkdownKind.PARAGRAPH for one in said.blocks):
         return said
-    text = plain_text(said.blocks[0].text)
-    is_elsewhere = is_pointer(text) or is_import(said.blocks[0]) or is_link(said.blocks[0])
-    if text.endswith(":"):
-        text = " ".join(sentences(text)[:-1])
-    points = is_elsewhere or _POINTS.match(text)
-    is_kept = len(text) <= LONGEST and len(text.split()) > _PAIR and not points
+    text = prose(said)
+    is_whole = len(text.split()) > _PAIR or _VALUE.match(text)
+    is_kept = len(text) <= LONGEST and is_whole and not POINTS.match(text)
     return said._replace(text=text, type=MemoryType.FACT) if is_kept else said
+
+
+def _without_itself(said: Said) -> Said:
+    """Return what a file says first, without what it says of itself: "This file describes ..."."""
+    told = sentences(said.text)
+    about = _ITSELF.match(told[0]) is not None
+    while about and told and (_ITSELF.match(told[0]) or _BACK.search(told[0])):
+        told.pop(0)
+    return said._replace(text=" ".join(told))
 
 
 def _is_prose(said: Said) -> bool:

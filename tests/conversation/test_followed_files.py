@@ -80,7 +80,8 @@ def test_the_memory_says_what_the_file_says(shell: Shell, text: str, says: set[s
     assert {"changed", "gone"}.isdisjoint(shell.run("pmem check citations").text.split())
     kept = [one for one in found.values() if one["importance"] == 0.9]
     assert len(kept) == 1, "what people added is there"
-    heads = {"Layout"} if text is RENAMED else {None} if "## Style" not in text else {"Style"}
+    style = "Guide: Style" if text.startswith("---") else "Style"
+    heads = {"Layout"} if text is RENAMED else {None} if "## Style" not in text else {style}
     assert {one["subject"] for one in kept} == heads
 
 
