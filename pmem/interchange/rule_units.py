@@ -112,13 +112,13 @@ def _with_whole_steps(blocks: Iterable[MarkdownBlock]) -> Iterator[MarkdownBlock
     between: list[MarkdownBlock] = []
     last: MarkdownBlock | None = None
     joined: dict[int, int] = {}
-    opened = 0
+    colon = 0
     for block in blocks:
-        if opened and block.kind is MarkdownKind.CODE and not block.among:
-            yield block._replace(among=opened)
+        if colon and block.kind is MarkdownKind.CODE and not block.among:
+            yield block._replace(among=colon)
             continue
-        opened = block.among if block.text.rstrip(" *_").endswith(":") else 0
-        opened = joined.get(opened, opened)
+        colon = block.among if block.text.rstrip(" *_").endswith(":") else 0
+        colon = joined.get(colon, colon)
         goes_on = last is not None and block.headings == last.headings
         if goes_on and last is not None and block.kind is MarkdownKind.CODE and not block.among:
             between.append(block)
@@ -237,7 +237,7 @@ def _units(blocks: Iterable[MarkdownBlock]) -> Iterator[Said]:
         if block.kind is MarkdownKind.PARAGRAPH and _leads(block, after):
             lead = block
         elif lead is not None:
-            yield from _part(part, _Lead(_opened(lead.text), [lead]))
+            yield from _part(part, _Lead(_leading(lead.text), [lead]))
             lead = None
         else:
             yield from _part(part, _above(block, carried))
@@ -269,13 +269,13 @@ def _above(block: MarkdownBlock, carried: MarkdownBlock | None) -> _Lead:
     if not block.among:
         return _Lead()
     if carried is not None:
-        return _Lead(_opened(carried.text))
+        return _Lead(_leading(carried.text))
     heading = plain_text("".join(block.headings[-1:]))
     begins = " " in heading and heading.split()[-1] in _CONDITION
-    return _Lead(_opened(heading) if begins else "")
+    return _Lead(_leading(heading) if begins else "")
 
 
-def _opened(text: str) -> str:
+def _leading(text: str) -> str:
     """Return a text that leads to something, with a colon where it has no end."""
     text = plain_text(text)
     return text if text[-1:] in ".:!?" else f"{text}:"
