@@ -42,7 +42,8 @@ LONGEST_STEPS: Final = 1200
 """Characters of the steps of a numbered list."""
 LONGEST_LEAD: Final = 120
 """Characters of a sentence that each entry below it is told with."""
-_TITLE: Final = re.compile(r"\*\*[^*\n:.]{1,60}\*\*|[^\s.:;!?*]+(?: [^\s.:;!?*]+){0,5}")
+_BOLD: Final = re.compile(r"\*\*[^*\n:.]{1,60}\*\*(?=\n|\Z)")
+_TITLE: Final = re.compile(rf"{_BOLD.pattern}|[^\s.:;!?*]+(?: [^\s.:;!?*]+){{0,5}}")
 _CELL: Final = re.compile(PATH)
 _RULES: Final = re.compile(
     r"\b(?:rules?|conventions?|guidelines|standards|principles|definition of done|style)\b",
@@ -61,7 +62,7 @@ _NAMED: Final = re.compile(
     rf"{NAME}(?:[,/]? (?:and |or |/ )?{NAME})*(?: \([^)]*\))?\s*(?::|[-–—]{{1,2}} |→)"
 )
 _WORD_ALONE: Final = re.compile(rf"(?:{NAME}|\S+)(?: \([^)]*\))?")
-_LED: Final = (MarkdownKind.BULLET, MarkdownKind.CODE, MarkdownKind.TABLE, MarkdownKind.QUOTE)
+_LED: Final = (MarkdownKind.BULLET, MarkdownKind.CODE, MarkdownKind.TABLE)
 _CONDITION: Final = frozenset("if when unless until before after".split())
 _GOES_ON: Final = re.compile(r"(?:And|But|Or|Otherwise|Then|Instead|So)\b")
 POINTS: Final = re.compile(
@@ -230,7 +231,7 @@ def _units(blocks: Iterable[MarkdownBlock]) -> Iterator[Said]:
         block = part[0]
         if carried is not None and not _is_below(block, carried):
             carried = None
-        if lead is not None and not (block.kind in _LED and block.headings == lead.headings):
+        if lead is not None and not _is_led(block, lead):
             yield _paragraph(lead)
             carried = lead if _is_below(block, lead) and ends_open(lead.text) else carried
             lead = None
@@ -243,6 +244,11 @@ def _units(blocks: Iterable[MarkdownBlock]) -> Iterator[Said]:
             yield from _part(part, _above(block, carried))
     if lead is not None:
         yield _paragraph(lead)
+
+
+def _is_led(block: MarkdownBlock, lead: MarkdownBlock) -> bool:
+    is_led = block.kind in (*_LED, MarkdownKind.QUOTE)
+    return is_led and block.headings == lead.headings
 
 
 def _is_below(block: MarkdownBlock, lead: MarkdownBlock) -> bool:
@@ -464,7 +470,7 @@ def _entry(blocks: Sequence[MarkdownBlock]) -> Said:
     does = MemoryType.PROCEDURE if any(map(command_line, codes)) else None
     head, *more = map(plain_text, first.text.split("\n\n"))
     head = head if codes or more else head.removesuffix(":")
-    head = f"{head}:" if more and _TITLE.fullmatch(first.text.split("\n\n")[0]) else head
+    head = f"{head}:" if more and _BOLD.match(first.text) else head
     shows = [part for one in codes for part in _code_parts(one)]
     return Said(whole_text([head, *more, *shows]), blocks, does)
 

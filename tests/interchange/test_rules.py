@@ -305,10 +305,10 @@ def test_a_heading_of_one_word_is_told_with_what_is_above_it(
     ]
 
 
-DATA = {
+DATA = (
     "<rule>\nname: tests\nfilters:\n  - type: file\n\nactions:\n  - Run `bb up`\n\n</rule>\n",
     "---\nglobs: web/**\nalwaysApply: true\n---\n",
-}
+)
 
 
 @pytest.mark.parametrize("data", DATA)
