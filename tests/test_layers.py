@@ -53,7 +53,7 @@ ARROWS: Final[dict[str, str]] = {
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""
 
-SERVED: Final = frozenset({"storage", "backend", "unindexed", "limited", "past", "store"})
+SERVED: Final = frozenset({"storage", "backend", "limited", "past", "store"})
 """What of `storage` every service may use; each other part of it is a room of its own."""
 
 MOST_NAMES: Final = 23

@@ -20,8 +20,8 @@ from pmem.memory.reading import Staleness
 from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
 from pmem.search.context_items import episode_item, memory_item
-from pmem.search.hits import REMEMBERED, LoadedHit, Scored, SearchKind, opened
-from pmem.search.picking import SearchRequest, pick
+from pmem.search.hits import REMEMBERED, LoadedHit, Scored, SearchKind, SearchRequest, opened
+from pmem.search.picking import pick
 
 MOST_ITEMS: Final = 5
 MOST_OF_OWN: Final = 2

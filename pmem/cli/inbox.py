@@ -17,8 +17,8 @@ from pmem.cli.session import Answer, CommandSession, Line, counted, listed, once
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
 from pmem.core.lifecycle.neighbours import advice
 from pmem.errors import Ambiguous, NotFound, Refused, UsageError
-from pmem.memory.changes import RecordsRequest
-from pmem.memory.consent import ApproveRequest, ConfirmRequest, WaitingProposal, WaitingRequest
+from pmem.memory.changes import ConfirmRequest, RecordsRequest
+from pmem.memory.consent import ApproveRequest, WaitingProposal, WaitingRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
 from pmem.operations import table
 from pmem.operations.operation import plain_form
@@ -314,7 +314,7 @@ def _promoted(session: CommandSession, request: PromoteRequest) -> Answer:
 def _accepted_edited(session: CommandSession, request: AcceptRequest) -> Answer:
     """Accept one fact or proposal as somebody at a terminal changes it in an editor."""
     from pmem.cli.changes import keep_draft
-    from pmem.cli.memory import kept_draft, write_draft
+    from pmem.cli.editor import kept_draft, write_draft
 
     if len(request.references) != 1 or request.above is not None:
         raise UsageError("--edit takes one reference", "accept the others without it")

@@ -16,8 +16,7 @@ from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.search.hits import Expectation, Related, SearchHit
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import Expectation, Related, SearchHit, SearchRequest
 from pmem.search.search import SearchResult
 from pmem.values.bounds import TEXT_BYTES
 from pmem.values.fields import NoArguments

@@ -24,8 +24,8 @@ from pmem.errors import InvalidValue
 from pmem.project.workspace import Workspace
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest, modes_of, task_of
-from pmem.search.hits import Scored, SearchKind, as_scored, most_related, related_to
-from pmem.search.picking import RankedSet, SearchRequest, pick_each
+from pmem.search.hits import Scored, SearchKind, SearchRequest, as_scored, most_related, related_to
+from pmem.search.picking import RankedSet, pick_each
 
 LEAST_RECALLED: Final = 50
 """How many hits a context of any budget looks at."""

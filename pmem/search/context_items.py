@@ -1,6 +1,8 @@
 """What goes into a context as its items: memories, episodes, summaries, messages."""
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -14,6 +16,8 @@ from pmem.core.retrieval.documents import place_of, shown_text
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms
 from pmem.core.trust import label_of
+from pmem.memory.reading import Staleness, disputed, is_merged_by_git
+from pmem.search.context_answers import ContextSource
 from pmem.search.hits import LoadedHit
 from pmem.values.ids import short
 from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
@@ -119,3 +123,38 @@ def _text(message: Message, budget: int | None) -> str:
     from pmem.core.text.commands import shown_of_tools, tool_text
 
     return tool_text(message, None if budget is None else shown_of_tools(budget))
+
+
+_DISPUTED: Final = "(conflict: "  # begins the label of what two branches contradict each other in
+
+
+def marking(source: ContextSource) -> Callable[[Item], Item]:
+    """Return what takes secrets out of items, and labels those that something speaks against.
+
+    Their citations do not hold any more, or another branch, or a newer memory, contradicts them.
+    """
+    workspace, memories, differing = source.workspace, source.usable, source.differing
+    mask = workspace.mask.fields
+    citing = {memory.id: memory for memory in memories if memory.citations}
+    merged = {memory.id: memory for memory in memories if is_merged_by_git(memory)}
+    if not citing and not merged and not differing:
+        return mask
+    staleness = Staleness(workspace)
+    stale_by_id = cache(lambda identifier: staleness(citing.get(identifier)))
+    disputed_by_id = cache(lambda identifier: tuple(disputed(merged.get(identifier))))
+
+    def mark(item: Item) -> Item:
+        item = mask(item)
+        if item.id in differing:
+            item = msgspec.structs.replace(item, difference=differing[item.id])
+        fields, stale = disputed_by_id(item.id), () if item.stale else stale_by_id(item.id)
+        label = item.label
+        if fields and _DISPUTED not in label:
+            label += f"{_DISPUTED}{', '.join(fields)}) "
+        if stale:
+            label += f"(stale: {', '.join(stale)}) "
+        if label == item.label:
+            return item
+        return msgspec.structs.replace(item, label=label, stale=stale or item.stale)
+
+    return mark

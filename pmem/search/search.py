@@ -36,18 +36,19 @@ from pmem.search.hits import (
     Related,
     SearchHit,
     SearchKind,
+    SearchRequest,
     describe_related,
     hits_of,
     most_related,
     opened,
     related_to,
 )
-from pmem.search.picking import SearchRequest, most_hits, pick
+from pmem.search.picking import most_hits, pick
 from pmem.values.bounds import QUERY_CHARACTERS
 from pmem.values.records import Chunk, Episode, Memory, Message
 
 if TYPE_CHECKING:
-    from pmem.search.picking import SearchRequest
+    from pmem.search.hits import SearchRequest
     from pmem.storage.git.work_trees import WorkTree
 
 FILL: Final = 5

@@ -27,9 +27,9 @@ from pmem.storage.backend import (
     Backend,
     Change,
     Problem,
+    Unindexed,
     pool_of,
 )
-from pmem.storage.unindexed import Unindexed
 from pmem.values.ids import moment_of
 from pmem.values.records import (
     KINDS,

@@ -21,8 +21,9 @@ from pmem.core.trust import LEVELS, Trust
 from pmem.core.visible import subject_before
 from pmem.errors import PmemError
 from pmem.memory import recalls
+from pmem.memory.changes import list_noted
 from pmem.memory.citations import BrokenCitation, VerifyRequest, find_broken_ids, verify
-from pmem.memory.consent import WaitingRequest, list_noted, list_waiting
+from pmem.memory.consent import WaitingRequest, list_waiting
 from pmem.memory.facts import FactsRequest, Stated, list_facts
 from pmem.memory.links import near_pairs
 from pmem.memory.outcomes import WITHOUT, DueRequest, list_due

@@ -16,8 +16,7 @@ from pmem.memory.requests import AddAllRequest, AddRequest, EditRequest
 from pmem.operations import table
 from pmem.operations.pipeline import run
 from pmem.search.context_request import ContextRequest
-from pmem.search.hits import SearchKind
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchKind, SearchRequest
 from pmem.search.search import SearchResult
 from pmem.storage.postgres.server import Server
 from pmem.upkeep.sync import SyncRequest

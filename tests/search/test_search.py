@@ -21,8 +21,7 @@ from pmem.memory.requests import AddRequest, EditRequest, PinRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
-from pmem.search.hits import SearchKind
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchKind, SearchRequest
 from pmem.search.search import SearchResult
 from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State
 from tests.asking import ask

@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from pmem.operations import table
-from pmem.search.hits import SearchKind
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchKind, SearchRequest
 from tests.asking import ask
 from tests.storage.folders import opened
 from tests.storage.searches import (

@@ -7,14 +7,13 @@ them says; when any of them changes, all of them are read again.
 import sqlite3
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from typing import Final
 
 import msgspec
 
-from pmem.core.retrieval.collection import LAST
 from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import label_of
 from pmem.core.text.terms import terms
@@ -23,25 +22,6 @@ from pmem.values.records import RECORD_TYPES
 
 Key = tuple[str, str]
 """A list's label and its term."""
-
-
-def read_postings(
-    connection: sqlite3.Connection, labels: Iterable[str], term: str
-) -> Mapping[int, float]:
-    """Return how often a term occurs in the documents that hold it, by ascending number."""
-    lists = [_stored(connection, (label, term)) for label in labels]
-    if len(lists) == 1:
-        return lists[0]
-    return dict(sorted(item for found in lists for item in found.items()))
-
-
-def terms_beginning(
-    connection: sqlite3.Connection, labels: Iterable[str], starts: Sequence[str]
-) -> list[str]:
-    """Return the terms that begin with one of some starts; the lists are not read."""
-    query = "select term from posting where label = ? and term >= ? and term < ?"
-    asked = ((label, start, start + LAST) for label in labels for start in starts)
-    return list({term for values in asked for (term,) in connection.execute(query, values)})
 
 
 class Postings:
@@ -82,13 +62,14 @@ class Postings:
                 emptied.append(key)
 
     def _changed(self, key: Key) -> dict[int, float]:
-        held = _stored(self._connection, key)
+        held = stored_list(self._connection, key)
         for number in self._gone.get(key, ()):
             held.pop(number, None)
         return held | self._new.get(key, {})
 
 
-def _stored(connection: sqlite3.Connection, key: Key) -> dict[int, float]:
+def stored_list(connection: sqlite3.Connection, key: Key) -> dict[int, float]:
+    """Return how often a term occurs in the documents of its list, by ascending number."""
     query = "select numbers, counts from posting where label = ? and term = ?"
     row = connection.execute(query, key).fetchone()
     if row is None:

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pmem.core.context.allocation import HUGE, SMALL_EXCHANGE, build
-from pmem.core.context.filling import PINNED, Price
+from pmem.core.context.filling import PINNED
 from pmem.core.context.parts import (
     TITLES,
     Candidates,
@@ -25,6 +25,7 @@ from pmem.core.context.parts import (
     Item,
     ShownItem,
 )
+from pmem.core.context.worth import Price
 from pmem.core.tokens import count_tokens
 from tests.core.context.candidates import (
     COUNTERS,
