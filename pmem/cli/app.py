@@ -316,9 +316,7 @@ def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
         if "\0" in utf8(argument, "an argument"):
             raise InvalidValue(f"an argument has a zero byte: {argument!r}", "leave it out")
     try:
-        return root().main(
-            args=list(arguments), prog_name="pmem", standalone_mode=False, obj=session
-        )
+        return root().main(list(arguments), "pmem", standalone_mode=False, obj=session)
     except _Told as told:
         return told.answer
     except NoArgsIsHelpError as error:

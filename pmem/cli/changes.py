@@ -7,15 +7,17 @@ from typing import Final, TypeVar
 import msgspec
 
 from pmem.cli.asking import asks, own
-from pmem.cli.editor import WrittenText, kept_draft, write_draft
 from pmem.cli.memory import (
     EXIT_CODES,
+    WrittenText,
     added_lines,
     added_note,
+    kept_draft,
     link_words,
     memory_line,
     neighbour_lines,
     title_of,
+    write_draft,
 )
 from pmem.cli.render import can_ask, drawn
 from pmem.cli.screens.drawing import ScreenView, view_of

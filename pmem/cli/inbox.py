@@ -314,7 +314,7 @@ def _promoted(session: CommandSession, request: PromoteRequest) -> Answer:
 def _accepted_edited(session: CommandSession, request: AcceptRequest) -> Answer:
     """Accept one fact or proposal as somebody at a terminal changes it in an editor."""
     from pmem.cli.changes import keep_draft
-    from pmem.cli.editor import kept_draft, write_draft
+    from pmem.cli.memory import kept_draft, write_draft
 
     if len(request.references) != 1 or request.above is not None:
         raise UsageError("--edit takes one reference", "accept the others without it")

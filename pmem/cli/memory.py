@@ -1,9 +1,13 @@
 """The commands that add memories and show records: `add`, `list`, `show`."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+import shlex
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -16,16 +20,15 @@ from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
 from pmem.core.trust import Trust, shown, trust_of
 from pmem.core.visible import subject_before
-from pmem.errors import InvalidValue, UsageError
+from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
 from pmem.memory.reading import ListRequest, MessageRef, NamesRequest, ShowRequest
 from pmem.memory.requests import AddAllRequest, Added, AddRequest
 from pmem.operations import table
 from pmem.values import records
-from pmem.values.bounds import LINE_BYTES
+from pmem.values.bounds import LINE_BYTES, TEXT_BYTES
 from pmem.values.ids import short
 
 if TYPE_CHECKING:
-    from pmem.cli.editor import WrittenText
     from pmem.core.lifecycle.neighbours import Neighbour
 
 SUGGESTED = 9  # the exit code of `add` when a memory should be updated instead
@@ -36,6 +39,32 @@ _NOT_ADDED = "nothing was added; fix that line and run it again"
 _WHOLE = 4000  # characters of a field
 _NO_TAGS = "no memory has a tag: `pmem edit REF --add-tag TAG`"
 _NO_SUBJECTS = "no memory has a subject: `--subject` gives one"
+_EDITORS: Final = ("editor", "nano", "vim", "vi", "notepad")
+"""Tried in this order where neither VISUAL nor EDITOR names one."""
+_CUT: Final = "# ------------------------ >8 ------------------------"
+_BELOW: Final = f"""
+{_CUT}
+# Write the memory above: one statement, in one or two sentences. What stands below is left out.
+# An empty text changes nothing.
+"""
+
+
+class WrittenText(msgspec.Struct, frozen=True):
+    """A text, and the file that it was written in, if that was done in an editor."""
+
+    text: str
+    path: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it is kept, as a sentence; nothing where no editor wrote it."""
+        return "" if self.path is None else f"your text is in {self.path}"
+
+    def drop(self) -> None:
+        """Remove its file."""
+        if self.path is not None:
+            with suppress(OSError):
+                os.unlink(self.path)
 
 
 @asks(AddRequest, content="")
@@ -57,8 +86,6 @@ def add(
     cite, places (--for), instead_of, review_at, review_if, force, app, user, agent, run, actor,
     role, source, and of a dead_end tried, because and evidence.
     """
-    from pmem.cli.editor import WrittenText, kept_draft, write_draft
-
     if batch is not None:
         if text is not None or each_line:
             raise UsageError("a text and --batch exclude each other", "give one of them")
@@ -141,7 +168,7 @@ def memory_line(memory: records.Memory, at: datetime | None = None) -> Line:
     ]
 
 
-def _add_draft(session: CommandSession, request: AddRequest, draft: "WrittenText") -> Answer:
+def _add_draft(session: CommandSession, request: AddRequest, draft: WrittenText) -> Answer:
     """Add a memory; what was written in an editor is dropped only once it is one."""
     added = session.run(table.ADD, request)
     notes = [added_note(added)]
@@ -280,3 +307,59 @@ def fields_of(record: records.Record | records.Message) -> Iterator[tuple[str, s
 def link_words(link: records.Relationship) -> str:
     """Say in words what a link means, where it leads, and how close that is."""
     return f"{link.type.replace('_', ' ')} {short(link.target)} ({link.strength:.2f})"
+
+
+def write_draft(session: CommandSession, known: str) -> WrittenText:
+    """Return what somebody at a terminal writes in an editor."""
+    path = _ask_editor(known, session.environment)
+    with open(path, "rb") as file:
+        data = file.read(TEXT_BYTES + 1)
+    if len(data) > TEXT_BYTES:
+        raise InvalidValue(f"the text has more than {TEXT_BYTES} bytes", f"it is in {path}")
+    try:
+        text = data.decode().partition(_CUT)[0].strip()
+    except UnicodeDecodeError as error:
+        raise InvalidValue(f"{path} is not UTF-8 at byte {error.start}", "convert it") from None
+    draft = WrittenText(text, path)
+    if not text:
+        draft.drop()
+        raise InvalidValue("the text is empty, so nothing was changed")
+    return draft
+
+
+@contextmanager
+def kept_draft(draft: WrittenText) -> Iterator[None]:
+    """Say where a text stands that could not be used; it is dropped only once it is kept."""
+    try:
+        yield
+    except PmemError as error:
+        error.hint = "; ".join(filter(None, (error.hint, draft.place)))
+        raise
+
+
+def _ask_editor(known: str, environment: Mapping[str, str]) -> str:
+    """Let a person write in an editor; return the file, which only they can read."""
+    import subprocess
+    from tempfile import mkstemp
+
+    handle, path = mkstemp(prefix="pmem-", suffix=".md")
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(f"{known}\n{_BELOW}")
+    command = [*_editor(environment), path]
+    try:
+        done = subprocess.run(command, check=False)  # noqa: S603 - the person's own editor
+    except OSError as error:
+        raise StorageRefused(f"the editor {command[0]} cannot be run: {error.strerror}") from None
+    if done.returncode:
+        raise StorageRefused(f"the editor {command[0]} failed", f"your text is in {path}")
+    return path
+
+
+def _editor(environment: Mapping[str, str]) -> list[str]:
+    for name in ("VISUAL", "EDITOR"):
+        with suppress(ValueError):
+            if words := shlex.split(environment.get(name, "")):
+                return words
+    if found := next(filter(shutil.which, _EDITORS), None):
+        return [found]
+    raise UsageError("there is no editor", "set EDITOR, or give the text as an argument")

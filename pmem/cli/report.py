@@ -12,7 +12,7 @@ import msgspec
 from pmem.cli import render
 from pmem.cli.app import run
 from pmem.cli.asking import asks, own
-from pmem.cli.editor import write_draft
+from pmem.cli.memory import write_draft
 from pmem.cli.session import Answer, CommandSession, Line, needing, once_more
 from pmem.core.secrets import unsecret
 from pmem.errors import Refused, UsageError

@@ -111,26 +111,3 @@ def _delta_note(session: CommandSession, found: threads.Delta) -> str:
     if found.since:
         return f"nothing new since revision {found.since}"
     return "a new thread: what there is counts as seen"
-
-
-@asks(ContextRequest)
-def context(
-    session: CommandSession,
-    request: ContextRequest,
-    no_mine: bool = own("Leave out your own memory."),
-) -> Answer:
-    """Print what a model should read first, within a token budget."""
-    request = msgspec.structs.replace(
-        request, agent=session.asker and session.concerned, omitted=session.json, mine=not no_mine
-    )
-    built = session.run(table.CONTEXT, request)
-    how = "estimated" if built.tokenizer == "estimate" else "counted"
-    note = f"{built.tokens:,} of {built.budget:,} tokens, {how}"
-    if not built.text:
-        note += ": the budget is too small for anything"
-    return Answer(
-        data=built,
-        raw=built.text and built.text.rstrip("\n") + "\n",
-        note="\n".join([*built.notes, note]),
-        receipt=drawn(session, "lists.receipt_screen", built, note) if request.explain else None,
-    )

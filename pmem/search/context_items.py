@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -17,11 +17,13 @@ from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms
 from pmem.core.trust import label_of
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
-from pmem.search.context_answers import ContextSource
 from pmem.search.hits import LoadedHit
 from pmem.values.ids import short
 from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
 from pmem.values.times import day
+
+if TYPE_CHECKING:
+    from pmem.search.context_answers import ContextSource
 
 TRIED: Final = "Already tried"
 """What dead ends stand below, and decisions that failed."""
@@ -128,7 +130,7 @@ def _text(message: Message, budget: int | None) -> str:
 _DISPUTED: Final = "(conflict: "  # begins the label of what two branches contradict each other in
 
 
-def marking(source: ContextSource) -> Callable[[Item], Item]:
+def marking(source: "ContextSource") -> Callable[[Item], Item]:
     """Return what takes secrets out of items, and labels those that something speaks against.
 
     Their citations do not hold any more, or another branch, or a newer memory, contradicts them.
