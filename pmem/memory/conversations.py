@@ -14,15 +14,7 @@ from pmem.errors import Ambiguous, BuiltOn, Damaged, NotFound, StorageRefused
 from pmem.project.workspace import Workspace
 from pmem.values.fields import AsOf, asked
 from pmem.values.ids import short
-from pmem.values.records import (
-    STORES,
-    Chunk,
-    Conversation,
-    Fact,
-    Message,
-    Standing,
-    Status,
-)
+from pmem.values.records import STORES, Chunk, Conversation, Fact, Message, Standing, Status
 
 MERGED_TOKENS = 300
 """Tokens of a merged summary at the most."""

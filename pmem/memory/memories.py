@@ -12,14 +12,7 @@ from pmem.core.policy import tells_how
 from pmem.core.record_keys import archived_key, content_key
 from pmem.core.retention import CONVERSATION, changed
 from pmem.errors import InvalidValue, Refused
-from pmem.memory.changes import (
-    Removable,
-    ask_to_change,
-    change,
-    change_all,
-    check_mark,
-    vouched,
-)
+from pmem.memory.changes import Removable, ask_to_change, change, change_all, check_mark, vouched
 from pmem.memory.links import (
     NOTHING,
     change_links,
@@ -43,15 +36,7 @@ from pmem.project.workspace import Workspace
 from pmem.values.bounds import CATEGORY_CHARACTERS, SUBJECT_CHARACTERS
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.ids import short
-from pmem.values.records import (
-    Conversation,
-    Event,
-    EventKind,
-    Memory,
-    MemoryType,
-    Scope,
-    State,
-)
+from pmem.values.records import Conversation, Event, EventKind, Memory, MemoryType, Scope, State
 
 if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision

@@ -21,15 +21,7 @@ from pmem.storage.git.tracked import check_own
 from pmem.storage.local.logs import LoggedChange, LoggedCommand, digest_of
 from pmem.values.fields import DryRun
 from pmem.values.ids import short
-from pmem.values.records import (
-    Conversation,
-    Episode,
-    Event,
-    EventKind,
-    Memory,
-    State,
-    plain,
-)
+from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, State, plain
 from pmem.values.times import iso
 
 Returnable = Memory | Episode | Conversation

@@ -24,14 +24,7 @@ from pmem.values.records import State
 from tests.asking import ask
 from tests.cli.shell import pmem
 from tests.embedding import made_up
-from tests.embedding.test_embedding import (
-    added,
-    asked_of,
-    opened,
-    program,
-    put_in_order,
-    state_of,
-)
+from tests.embedding.test_embedding import added, asked_of, opened, program, put_in_order, state_of
 from tests.mcp.talking import called_as, text_of
 from tests.postgres import served
 

@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from pmem.conversation.conversations import (
-    EndRequest,
-    SayRequest,
-    StartRequest,
-)
+from pmem.conversation.conversations import EndRequest, SayRequest, StartRequest
 from pmem.conversation.exchange import MessagesRequest
 from pmem.core.context.parts import Context
 from pmem.core.filters import Filter

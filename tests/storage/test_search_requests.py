@@ -7,16 +7,7 @@ from pmem.operations import table
 from pmem.search.hits import SearchKind, SearchRequest
 from tests.asking import ask
 from tests.storage.folders import opened
-from tests.storage.searches import (
-    ANY,
-    AT,
-    REQUESTS,
-    Scratch,
-    asks,
-    check,
-    fill,
-    indexed,
-)
+from tests.storage.searches import ANY, AT, REQUESTS, Scratch, asks, check, fill, indexed
 from tests.work import STALLED, seconds
 
 

@@ -25,12 +25,7 @@ from pmem.core.context.parts import (
     shown,
 )
 from pmem.core.context.worth import SEAM, Price
-from pmem.core.context.writing import (
-    longest_run,
-    markers_added,
-    parts_of,
-    write,
-)
+from pmem.core.context.writing import longest_run, markers_added, parts_of, write
 
 PATIENCE: Final = 30
 """After so many candidates in a row that do not fit, no further one is looked at."""
