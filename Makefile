@@ -26,7 +26,7 @@ thorough: $(VENV)/.developing  # every case, and all the examples that the prope
 rest: $(VENV)/.developing  # what `make test` leaves out: what takes seconds each, most of many cases
 	PMEM_REST=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-assistants: $(VENV)/.developing  # Claude Code, Codex and Gemini CLI from npm, offline
+assistants: $(VENV)/.developing  # Claude Code, Codex, Gemini CLI and OpenCode from npm, offline
 	$(BIN)/python -m tests.assistants.real
 	$(BIN)/python -m tests.assistants.real_capture
 	$(BIN)/python -m tests.assistants.real_reads
