@@ -183,7 +183,10 @@ def _codex_marketplace() -> dict[str, Any]:
 
 
 def _registry() -> dict[str, Any]:
-    """Return the server as the registry lists it: `uvx --with ...[mcp] ...@VERSION mcp`."""
+    """Return the server as the registry lists it: `uvx --with ...[mcp] ...@VERSION mcp`.
+
+    To publish it, put the account in place of OWNER, and `mcp-name: NAME` into README.md.
+    """
     package = {
         "registryType": "pypi",
         "identifier": _PROJECT["name"],

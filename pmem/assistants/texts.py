@@ -33,7 +33,7 @@ command = {program}
 args = ["mcp"]
 {end}
 """
-_OPENCODE: Final = """\
+_OPENCODE: Final = """
 {begin} - `pmem setup opencode --remove` takes these lines away
 import { execFile } from "node:child_process"
 
@@ -135,9 +135,8 @@ def agents_md(folder: str) -> MarkedBlock:
 def opencode_plugin(program: str, seconds: int) -> MarkedBlock:
     """Return OpenCode's plugin, which asks `pmem hook` where other assistants have hooks."""
     told = json.dumps(program, ensure_ascii=False)
-    return MarkedBlock(
-        _OPENCODE.replace("{program}", told).replace("{seconds}", str(seconds)), _JAVASCRIPT
-    )
+    plugin = _OPENCODE.lstrip().replace("{program}", told).replace("{seconds}", str(seconds))
+    return MarkedBlock(plugin, _JAVASCRIPT)
 
 
 class CodexServer(MarkedBlock):
