@@ -44,7 +44,6 @@ LONGEST_LEAD: Final = 120
 """Characters of a sentence that each entry below it is told with."""
 _BOLD: Final = re.compile(r"\*\*[^*\n:.]{1,60}\*\*(?=\n|\Z)")
 _TITLE: Final = re.compile(rf"{_BOLD.pattern}|[^\s.:;!?*]+(?: [^\s.:;!?*]+){{0,5}}")
-_CELL: Final = re.compile(PATH)
 _RULES: Final = re.compile(
     r"\b(?:rules?|conventions?|guidelines|standards|principles|definition of done|style)\b",
     re.IGNORECASE,
@@ -247,8 +246,7 @@ def _units(blocks: Iterable[MarkdownBlock]) -> Iterator[Said]:
 
 
 def _is_led(block: MarkdownBlock, lead: MarkdownBlock) -> bool:
-    is_led = block.kind in (*_LED, MarkdownKind.QUOTE)
-    return is_led and block.headings == lead.headings
+    return block.kind in (*_LED, MarkdownKind.QUOTE) and block.headings == lead.headings
 
 
 def _is_below(block: MarkdownBlock, lead: MarkdownBlock) -> bool:
@@ -412,7 +410,9 @@ def _type_of_list(
     texts = [one.text for one in entries]
     if are_names:
         return _type_of_rows(texts)
-    if is_order(opening) or {*map(type_of, texts)} != {MemoryType.FACT}:
+    types = [type_of(one) for one in texts if not is_binding(one)]
+    describes_most = 2 * types.count(MemoryType.FACT) >= len(types) == len(texts)
+    if is_order(opening) or not describes_most:
         return None
     return MemoryType.CONSTRAINT if are_rules else MemoryType.FACT
 
@@ -485,7 +485,8 @@ def _table(block: MarkdownBlock, lead: _Lead) -> Iterator[Said]:
         return
     yield from map(_paragraph, lead.blocks)
     columns = (
-        [_CELL.fullmatch(cell) for cell in column] for column in zip(*block.rows[1:], strict=False)
+        [re.fullmatch(PATH, cell) for cell in column]
+        for column in zip(*block.rows[1:], strict=False)
     )
     files = next((column for column in columns if all(column)), [None] * len(told))
     for line, (text, file) in enumerate(zip(told, files, strict=True), start=block.lines[0] + 2):

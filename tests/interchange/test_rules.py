@@ -69,6 +69,9 @@ LEADS = {
     "**Stores** (`src/stores/`)\n\n- One file a table\n- Closed at the end": [
         ("fact", "Stores (`src/stores/`): One file a table; Closed at the end")
     ],
+    '**Pages** (`web/`)\n\n- One look (says "page" instead of "site")\n- Each page draws a map': [
+        ("fact", 'Pages (`web/`): One look (says "page" instead of "site"); Each page draws a map')
+    ],
     "**Stores**\n\n- Close every store\n\n**Pages**\n\n- Draw no page twice": [
         ("constraint", "Close every store"),
         ("constraint", "Draw no page twice"),
