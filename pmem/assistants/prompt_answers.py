@@ -15,8 +15,10 @@ from pmem.core.context.writing import LEAST_KEPT, cut, fence_of
 from pmem.core.followed_rules import repeats_rule
 from pmem.core.own_words import ON_PROMPT
 from pmem.core.text.terms import terms
+from pmem.core.trust import may_be_told
 from pmem.errors import PmemError
 from pmem.memory.reading import Staleness
+from pmem.project.caller import noted_for
 from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
 from pmem.search.context_items import episode_item, memory_item
@@ -104,10 +106,14 @@ def _added(
     heading: str = "",
 ) -> Iterator[tuple[str, str]]:
     """Add what there is room for, the first one also cut; yield the id and whole text of each."""
-    staleness = Staleness(place)
+    staleness, plain = Staleness(place), place.settings.trust.is_plain
     for one in found:
         is_memory = one.kind is SearchKind.MEMORY
-        item = memory_item(one.document, ids=not heading) if is_memory else episode_item(one)
+        item = (
+            memory_item(one.document, ids=not heading, plain=plain)
+            if is_memory
+            else episode_item(one, plain=plain)
+        )
         item = msgspec.structs.replace(place.mask.fields(item), heading=heading)
         stale = staleness(one.document)
         if stale:
@@ -142,8 +148,10 @@ def _worth_telling(
     least = max(LEAST_SCORE, LEAST_OF_BEST * best)
     good = [one for one in found if one[2].score >= least]
     known = workspace.own.shown.known(thread) if thread and good else ()
+    shown_to = noted_for(workspace)
     for one in opened(workspace, good):
-        if one.kind is SearchKind.MEMORY and repeats_rule(one.document, already_read):
+        is_read = one.kind is SearchKind.MEMORY and repeats_rule(one.document, already_read)
+        if is_read or not may_be_told(one.document, shown_to):
             continue
         said = one.document.content if one.kind is SearchKind.MEMORY else one.document.summary
         is_best = one.hit.score == best

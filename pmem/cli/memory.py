@@ -18,7 +18,7 @@ from pmem.core import exactjson
 from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
-from pmem.core.trust import Trust, shown, trust_of
+from pmem.core.trust import Trust, label_of, trust_of
 from pmem.core.visible import subject_before
 from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
 from pmem.memory.reading import ListRequest, MessageRef, NamesRequest, ShowRequest
@@ -161,7 +161,7 @@ def memory_line(memory: records.Memory, at: datetime | None = None) -> Line:
     return [
         (short(memory.id), "cyan"),
         (f" {marks}{memory.type:<10} ", "dim"),
-        (shown(trust_of(memory)), "yellow"),
+        (label_of(memory), "yellow"),
         (subject_before(memory.subject, memory.content), "bold"),
         (" ".join(memory.content.split()), ""),
         (state_mark(memory.state) or validity_mark(memory, at), "yellow"),

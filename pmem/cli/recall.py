@@ -13,7 +13,7 @@ from pmem.core import exactjson
 from pmem.core.lifecycle.presence import describe_matches, state_mark, state_option
 from pmem.core.retrieval.factors import Weights
 from pmem.core.text.terms import snippet, terms
-from pmem.core.trust import shown
+from pmem.core.trust import mark_of
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.search.hits import Expectation, Related, SearchHit, SearchRequest
@@ -186,7 +186,7 @@ def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
         (f" {hit.score:.2f} ", "green"),
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
         (f"[{mark}] " if mark else "", "yellow"),
-        (shown(hit.trust), "yellow"),
+        (mark_of(hit.trust, hit.noted_by or ""), "yellow"),
         *who,
         *marked_words(snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
         (state_mark(hit.state), "yellow"),

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 
-from pmem.core.filters import Filter
 from pmem.core.lifecycle.states import can_move, moved
 from pmem.core.retention import changed, purge_time
-from pmem.core.selection import Selection
-from pmem.core.trust import LEVELS, Trust, may_be_marked, noted_by, trust_of
+from pmem.core.selection import NOTED
+from pmem.core.trust import Trust, may_be_marked, noted_by, trust_of
 from pmem.errors import Ambiguous, NotFound, Refused
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
@@ -145,13 +144,6 @@ def only_one(reference: str, what: str, fitting: Mapping[str, T], hint: str) -> 
     return next(iter(fitting.values()))
 
 
-_MEDIUM: Final = Selection(
-    wanted=Filter(),
-    least=(("trust", LEVELS.index(Trust.MEDIUM)),),
-    below=(("trust", LEVELS.index(Trust.HIGH)),),
-)
-
-
 class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
     """The memories that are trusted from now on."""
 
@@ -166,8 +158,7 @@ class ConfirmRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_noted(workspace: Workspace) -> list[tuple[str, Memory]]:
     """Return the active memories that no person has confirmed, with the agents that noted them."""
-    found = ((noted_by(memory), memory) for memory in workspace.memories.select(_MEDIUM))
-    return [(agent, memory) for agent, memory in found if agent]
+    return [(noted_by(memory), memory) for memory in workspace.memories.select(NOTED)]
 
 
 def confirm(workspace: Workspace, request: ConfirmRequest) -> Confirmed:

@@ -99,7 +99,7 @@ def _recallable(source: ContextSource, ids: Sequence[str]) -> dict[str, float | 
 def _memory_item(source: ContextSource, memory: Memory, why: str, *, scored: bool = True) -> Item:
     """Describe a memory, which is only shown with the newer one that changes it."""
     score = source.scores.get(memory.id) if scored else None
-    item = memory_item(memory, ids=source.request.ids, score=score, why=why)
+    item = memory_item(memory, ids=source.request.ids, score=score, why=why, plain=source.is_plain)
     found = source.differing.get(memory.id)
     if found is None or found.newer is None:
         return item
@@ -195,12 +195,14 @@ def _recalled(source: ContextSource, ordered: list[Reasoned]) -> Recalled:
     for found, why in ordered:
         if not isinstance(found, Memory):
             for one in opened(source.workspace, [found]):
-                yield "recalled", episode_item(one)
+                yield "recalled", episode_item(one, plain=source.is_plain)
             continue
         yield "recalled", _memory_item(source, found, why)
         for _, place, hit in source.brought_by(found.id):
-            brought, ids = source.usable[place.id], source.request.ids
-            item = memory_item(brought, ids=ids, score=hit.score, via=found.id, why="related")
+            brought, ids, plain = source.usable[place.id], source.request.ids, source.is_plain
+            item = memory_item(
+                brought, ids=ids, score=hit.score, via=found.id, why="related", plain=plain
+            )
             yield "recalled", item
 
 

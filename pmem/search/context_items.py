@@ -36,14 +36,15 @@ def memory_item(
     score: float | None = None,
     via: str | None = None,
     why: str = "",
+    plain: bool = False,
 ) -> Item:
-    """Describe a memory."""
+    """Describe a memory; see `trust.label_of`."""
     named = naming(memory.id, memory.places) if ids else ""
     brought = f"(related to {short(via)}) " if ids and via else "(related) " if via else ""
     return Item(
         id=memory.id,
         text=memory.content + told_with(memory),
-        label=f"{named}{label_of(memory)}{brought}{_about(memory)}",
+        label=f"{named}{label_of(memory, plain=plain)}{brought}{_about(memory)}",
         heading=TRIED if warns(memory) or failed(memory) else "",
         order=(f"{memory.category} {stamp(made(memory)[0])} {made(memory)[1]} {memory.content}", 0),
         score=score,
@@ -82,13 +83,13 @@ def _earlier_item(message: Message, place: int, conversation: str | None) -> Ite
     return msgspec.structs.replace(item, heading=heading, order=(order, item.order[1]))
 
 
-def episode_item(found: LoadedHit) -> Item:
-    """Describe an episode that was found."""
+def episode_item(found: LoadedHit, *, plain: bool = False) -> Item:
+    """Describe an episode that was found; see `trust.label_of`."""
     episode: Episode = found.document
     return Item(
         id=episode.id,
         text=shown_text(episode),
-        label=f"[{day(episode.created_at).strip()}] {label_of(episode)}",
+        label=f"[{day(episode.created_at).strip()}] {label_of(episode, plain=plain)}",
         score=found.hit.score,
         tokens=episode.tokens,
         why="answers",

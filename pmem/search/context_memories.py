@@ -22,6 +22,7 @@ from pmem.core.policy import PROCEDURAL
 from pmem.core.record_keys import judged_key, symbol_key
 from pmem.core.retention import valid_at
 from pmem.core.selection import TYPE_WORTH, Order, Portion, Selection, ticks
+from pmem.project.caller import noted_for
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest, modes_of
 from pmem.values.records import Memory, MemoryType
@@ -51,7 +52,8 @@ class UsableMemories:
         self._modes = modes
         self._most = PATIENCE + budget // LEAST_TOKENS
         self._now = workspace.now()
-        self._active = Selection(wanted=Filter(agent=request.agent, trust=request.trust))
+        self._all = Selection(wanted=Filter(agent=request.agent, trust=request.trust))
+        self._active = replace(self._all, noted_for=noted_for(workspace))
         self._holding = replace(self._active, holding_at=self._now)
         self._shown = replace(
             self._holding,
@@ -78,6 +80,11 @@ class UsableMemories:
         """Return a memory if it was read."""
         return self._known.get(identifier)
 
+    @property
+    def _is_open(self) -> bool:
+        """Whether nothing is left out as nobody confirmed it."""
+        return self._active.noted_for is None
+
     @cached_property
     def count(self) -> int:
         """How many there are, read or not."""
@@ -96,13 +103,15 @@ class UsableMemories:
         if self._is_empty:
             return {}
         early = replace(self._active, least=(("valid_from", ticks(self._now) + 1),))
+        active = self._store.count(self._active)
         is_all_shown = self._shown == self._holding
         holding = self.count if is_all_shown else self._store.count(self._holding)
         not_yet = self._store.count(early)
         return {
             "mode_none": holding - self.count,
             "not_valid_yet": not_yet,
-            "expired": max(0, self._store.count(self._active) - holding - not_yet),
+            "expired": max(0, active - holding - not_yet),
+            "unconfirmed": 0 if self._is_open else self._store.count(self._all) - active,
         }
 
     def hidden_ids(self) -> Iterator[Omitted]:
@@ -110,6 +119,11 @@ class UsableMemories:
         if self._is_empty:
             return
         active = self._store.select(self._active)
+        if not self._is_open:
+            known = {memory.id for memory in active}
+            for memory in self._store.select(self._all):
+                if memory.id not in known:
+                    yield Omitted(memory.id, "unconfirmed")
         shown = {memory.id for memory in self._store.select(self._shown)}
         for memory in active:
             if valid_at(memory, self._now) and memory.id not in shown:

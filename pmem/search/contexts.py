@@ -21,9 +21,10 @@ from pmem.core.lifecycle.neighbours import differences
 from pmem.core.lifecycle.presence import fading_rules, half_life_of
 from pmem.core.retrieval.question import notes_on
 from pmem.core.text.terms import terms
+from pmem.core.trust import may_be_told
 from pmem.errors import InvalidValue
 from pmem.memory.conversations import LookRequest
-from pmem.project.caller import serving
+from pmem.project.caller import noted_for, serving
 from pmem.project.own_memory import has_own
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import ContextSource, rank_answers
@@ -268,7 +269,12 @@ def _visible(workspace: Workspace, request: ContextRequest) -> list[Memory]:
     """Return the memories, whatever their state, that the agent may see."""
     wanted = Filter(agent=request.agent, trust=request.trust, states=())
     found = workspace.memories.find(wanted)
-    return [memory for memory in found if not repeats_rule(memory, request.already_read)]
+    shown_to = noted_for(workspace)
+    return [
+        memory
+        for memory in found
+        if not repeats_rule(memory, request.already_read) and may_be_told(memory, shown_to)
+    ]
 
 
 def _own_part(

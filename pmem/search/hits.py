@@ -14,7 +14,7 @@ from pmem.core.retrieval.documents import shown_text
 from pmem.core.retrieval.factors import Weights
 from pmem.core.retrieval.pool import DocumentKey
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
-from pmem.core.trust import Trust, trust_of
+from pmem.core.trust import Trust, noted_by, trust_of
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
@@ -47,7 +47,8 @@ HARDLY: Final = 0.25
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """Something that answers a query; `stale` are citations that do not hold any more.
 
-    `trust` and `state` are those of a memory or an episode, `places` those of a memory.
+    `trust` and `state` are those of a memory or an episode, `places` those of a memory;
+    `noted_by` is the agent that noted it, where nobody has confirmed it.
     """
 
     id: str
@@ -64,6 +65,7 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     trust: Trust | None = None
     state: State | None = None
     places: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    noted_by: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class BranchHit(msgspec.Struct, frozen=True, kw_only=True):
@@ -251,6 +253,7 @@ def _hit(found: LoadedHit, stale: tuple[str, ...]) -> SearchHit:
         stale=stale,
         trust=trust_of(document),
         places=getattr(document, "places", ()) or msgspec.UNSET,
+        noted_by=noted_by(document) or msgspec.UNSET,
     )
 
 

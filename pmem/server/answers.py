@@ -14,7 +14,7 @@ from pmem.core.lifecycle.presence import describe_matches
 from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet
 from pmem.core.text.terms import snippet, terms
-from pmem.core.trust import label_of, shown
+from pmem.core.trust import label_of, mark_of
 from pmem.memory.changes import ChangedRecords
 from pmem.memory.outcomes import Tried
 from pmem.memory.reading import MessageRef, ShownRecord
@@ -119,7 +119,7 @@ def _hit_item(hit: SearchHit, asked: frozenset[str], mark: str = "") -> Item:
     stale = f" (stale: {', '.join(hit.stale)})" if hit.stale else ""
     about = () if hit.kind is SearchKind.MEMORY else (f"{hit.kind} {day(hit.created_at)}",)
     name = naming(hit.id, hit.places or about)
-    label = f"{name}{shown(hit.trust)}{state}{mark}{who}"
+    label = f"{name}{mark_of(hit.trust, hit.noted_by or '')}{state}{mark}{who}"
     return Item(id=hit.id, label=label, text=snippet(hit.text.split(), asked, _WORDS) + stale)
 
 
@@ -208,6 +208,8 @@ def _added(added: Added, budget: int, count: Count, update: str = "update") -> s
     )
     item = Item(id=memory.id, label=naming(memory.id), text=memory.content)
     known = fenced("It says", [item], budget, count)
+    if added.is_removed:
+        raise NotDone(f"Nothing was added: {added.reason}; leave it out.\n{known}")
     raise NotDone(
         f"Nothing was added: {added.reason}.\n{known}\n"
         f"{what_next}; if both hold, add yours with force"

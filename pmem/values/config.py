@@ -33,6 +33,7 @@ from pmem.values.rules import (
     Scoring,
     Secrets,
     Share,
+    TrustRules,
     VectorRules,
     Writing,
     descriptions,
@@ -163,6 +164,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     consent: Consent = Consent()
     hooks: HookRules = HookRules()
     capture: Literal["ask", "later", "off"] = "ask"
+    trust: TrustRules = TrustRules()
     mine: OwnRules = OwnRules()
     writing: Writing = Writing()
     secrets: Secrets = Secrets()

@@ -207,6 +207,22 @@ class HookRules(msgspec.Struct, frozen=True, kw_only=True):
     deny: bool = False
 
 
+class TrustRules(msgspec.Struct, frozen=True, kw_only=True):
+    """What becomes of what agents noted and no person has confirmed.
+
+    Attributes:
+        unconfirmed: What agents noted and nobody confirmed stands in contexts and hooks with a
+            mark; or only the agent that noted it is shown it; or it is shown as all else is.
+    """
+
+    unconfirmed: Literal["mark", "hide", "show"] = "mark"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is marked."""
+        return self.unconfirmed == "show"
+
+
 class OwnRules(msgspec.Struct, frozen=True, kw_only=True):
     """Who is shown what you keep for yourself, beside a project's memory, and how much.
 

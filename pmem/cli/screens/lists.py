@@ -9,7 +9,7 @@ from pmem.cli.screens.stories import memory_text, who_did
 from pmem.cli.session import Line, Span
 from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.retention import valid_at
-from pmem.core.trust import Trust, shown, trust_of
+from pmem.core.trust import Trust, mark_of, trust_of
 from pmem.values.ids import short
 from pmem.values.records import Episode, Event, EventKind, Fact, Memory, State, Status
 
@@ -34,7 +34,7 @@ def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:
 
 def _memory_tail(memory: Memory, at: datetime, view: ScreenView) -> Line:
     tags = [f"#{folded(tag)}" for tag in memory.tags]
-    trust = shown(Trust.MEDIUM).strip(" ()") if trust_of(memory) is Trust.MEDIUM else ""
+    trust = mark_of(Trust.MEDIUM).strip(" ()") if trust_of(memory) is Trust.MEDIUM else ""
     told = "  ".join(filter(None, (*tags, view.when(memory.created_at), trust)))
     state = (state_mark(memory.state) or validity_mark(memory, at)).strip(" ()")
     return [(told, "dim"), (f"  {state}" if state else "", "magenta")]
