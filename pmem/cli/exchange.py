@@ -124,7 +124,7 @@ def auto(
     ignore, and the sessions that assistants keep of this project, and proposes the 20 surest of
     what the last 10,000 commits say: see `pmem import notes`, `pmem import adr`, `pmem import
     claude-code` and `pmem import git`. Again updates what has changed; one `pmem undo` takes all
-    of it back. With --pending it imports the sessions that hooks noted;
+    of it back. With --pending it imports the sessions that hooks noted, and learns;
     `pmem import --pending` is short for that. The other options are for sessions.
     """
     if request.pending and file is not None:

@@ -60,6 +60,7 @@ def inbox(
     has expired, what nobody vouches for, and what fades. Each key runs the command that stands
     beside it in --json, and `pmem undo` undoes that. In a pipe it is a list.
     """
+    session.take_in_at_terminal()
     found = session.run(table.INBOX, request)
     asks_nothing = list_ or session.quiet or not (render.draws(session) and render.can_ask())
     if found.items and not asks_nothing:

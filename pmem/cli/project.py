@@ -86,6 +86,7 @@ def stats(session: CommandSession, request: AtRequest) -> Answer:
     """Show how much there is, and how it is used."""
     from pmem.cli.screens.figures import stats_note
 
+    session.take_in_at_terminal()
     found = session.run(table.STATS, request)
     screen = drawn(session, "figures.stats_screen", found)
     return Answer(data=found, screen=screen, note=stats_note(found))

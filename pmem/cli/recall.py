@@ -57,6 +57,7 @@ def search(
         related=0 if no_related else None,
         mine=not no_mine and request.expect is None,
     )
+    session.take_in_at_terminal()
     found = session.run(table.SEARCH, request)
     asked, marks = set(terms(found.query)), marks_in(found)
     is_lost = found.expected is not None and not found.expected.is_met

@@ -29,6 +29,7 @@ def context(
     request = msgspec.structs.replace(
         request, agent=session.asker and session.concerned, omitted=session.json, mine=not no_mine
     )
+    session.take_in_at_terminal()
     built = session.run(table.CONTEXT, request)
     how = "estimated" if built.tokenizer == "estimate" else "counted"
     note = f"{built.tokens:,} of {built.budget:,} tokens, {how}"

@@ -200,11 +200,14 @@ class HookRules(msgspec.Struct, frozen=True, kw_only=True):
         enabled: Answer the hooks of coding assistants.
         session_tokens: The most tokens of the context that a session starts with.
         deny: Let a memory that a person marked stop an edit, once a session. [own]
+        take_in: Take in what was said to assistants by itself, at the next session's start and
+            before some commands at a terminal.
     """
 
     enabled: bool = True
     session_tokens: Positive = 1500
     deny: bool = False
+    take_in: bool = True
 
 
 class TrustRules(msgspec.Struct, frozen=True, kw_only=True):
