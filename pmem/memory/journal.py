@@ -158,7 +158,7 @@ def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
     if not is_whole:
         tallies = (store.tally(concerned, ("events",)) for store in stores)
         total = sum(events * many for tally in tallies for (events,), many in tally.items())
-    unconfirmed = 0 if request.reference else workspace.memories.count(NOTED)
+    unconfirmed = workspace.memories.count(NOTED)
     return Journal(items=tuple(map(entry, shown)), total=total, unconfirmed=unconfirmed)
 
 

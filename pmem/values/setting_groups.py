@@ -32,8 +32,8 @@ FURTHER: Final = tuple(
             "Contexts",
             "For a model with a small window, or contexts with too much of one thing.",
             """max_context_tokens working_memory_tokens system_prompt_tokens recent_share
-            hooks.session_tokens hooks.take_in context.standing context.said_share categories.context
-            categories.rag_length""",
+            hooks.session_tokens hooks.take_in context.standing context.said_share
+            categories.context categories.rag_length""",
         ),
         (
             "Conversations",

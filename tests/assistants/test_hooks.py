@@ -320,9 +320,11 @@ def test_what_grew_while_it_was_taken_in_waits_on(root: str) -> None:
     first = NotedTranscript(harness="codex", path="/a", offset=1, session="s", noted_at=NOW)
     noted.note(first)
     noted.note(NotedTranscript(**{**_fields(first), "offset": 2, "noted_at": NOW.replace(hour=15)}))
-    noted.remove([first])
-    assert [entry.offset for entry in noted.all()] == [2]
-    noted.remove(noted.all())
+    noted.note_taken([first], NOW)
+    assert [entry.offset for entry in noted.waiting()] == [2]
+    noted.note_taken(noted.waiting(), NOW)
+    assert (noted.waiting(), len(noted.all())) == ([], 1)
+    noted.note_taken([], NOW + timedelta(days=2))
     assert noted.all() == []
 
 

@@ -123,7 +123,7 @@ def test_where_time_is_short_the_next_ones_take_in_the_rest(root: str) -> None:
     stop(session_of("And this?", name="other"), "other")
     workspace = Workspace(root, now=NOW)
     instant = SessionsRequest(pending=True, seconds=1e-9)
-    added = []
+    added: list[int] = []
     while workspace.own.noted_transcripts.waiting():
         assert len(added) < 20
         added.append(ask(workspace, table.IMPORT_SESSIONS, instant).added)
