@@ -2,7 +2,9 @@
 
 They are a plugin of Claude Code, one of Codex, an extension of Gemini CLI and a plugin of OpenCode
 in packages/, the two files that make a clone of this repository a marketplace, and server.json for
-the registry of MCP servers. docs/generate.py writes them.
+the registry of MCP servers. docs/generate.py writes them. Once pmem is
+published, put the account in place of OWNER here, and `mcp-name: ` with the server's name into
+README.md.
 """
 
 import json

@@ -23,7 +23,7 @@ from pmem.search.context_items import (
     summary_item,
 )
 from pmem.search.context_memories import LINE_TOKENS
-from pmem.search.context_request import modes_of, task_of
+from pmem.search.context_request import AT_WORK, modes_of, task_of
 from pmem.search.hits import Scored, SearchKind, opened
 from pmem.values.ids import moment_of
 from pmem.values.records import Memory, Message
@@ -109,14 +109,16 @@ def _memory_item(source: ContextSource, memory: Memory, why: str, *, scored: boo
 def _all(source: ContextSource) -> list[Reasoned]:
     """Return the memories for a block that nobody asked for, the most important first.
 
-    What applies to the files that it is for comes before.
+    What applies to the files that it is for comes before, and to whoever works here what binds,
+    how things are done, and what failed.
     """
     modes = modes_of(source.workspace.settings, source.request)
     near = source.valuation.applying
+    works = source.request.works
 
     def order(memory: Memory) -> tuple[object, ...]:
-        is_whole = mode_of(memory, modes) == "all"
-        first = (not memory.pinned, memory.id not in near, not is_whole, -memory.importance)
+        is_first = memory.type in AT_WORK if works else mode_of(memory, modes) == "all"
+        first = (not memory.pinned, memory.id not in near, not is_first, -memory.importance)
         return (*first, *tie(memory))
 
     return [

@@ -30,7 +30,7 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_answers import ContextSource, rank_answers
 from pmem.search.context_candidates import gather_candidates, tokens_of_others
 from pmem.search.context_items import marking
-from pmem.search.context_request import BuiltContext, ContextRequest, task_of
+from pmem.search.context_request import AT_WORK, BuiltContext, ContextRequest, task_of
 from pmem.search.hits import hits_of, opened
 from pmem.search.threads import Delta, delta, mark_told
 from pmem.values.records import Memory, Role
@@ -154,6 +154,8 @@ def _read_source(
         usable.read_standing(source.valuation.subjects)
     else:
         usable.read_important()
+        if request.works:
+            usable.read_rules(AT_WORK)
     usable.read_judged()
     return msgspec.structs.replace(source, differing=differences(usable))
 

@@ -205,7 +205,7 @@ class HookRules(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     enabled: bool = True
-    session_tokens: Positive = 1500
+    session_tokens: Positive = 700
     deny: bool = False
     take_in: bool = True
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 
 from pmem import Project
 from pmem.core.error_fingerprint import evidence_of
-from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE, RECORDED, STOPS
+from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE, RECORDED, SEE_ABOVE, STOPS
 from pmem.storage.local.sessions import NotedTranscripts
 from pmem.storage.local.state import LocalState
 from tests.assistants.fake_model import (
@@ -115,9 +115,10 @@ def _try(
     assert "pmem" in call([name, "mcp", "list"], project, around)
     told = [request for request in Model.asked if ASKED in request and _TOOLS in request]
     assert told, "no request reached the model"
-    assert told[0].count(ANSWER) == 2, told[0]  # at the start, and as the best answer
+    assert told[0].count(ANSWER) == 1, told[0]  # at the start
+    assert told[0].count(SEE_ABOVE) == 1, told[0]  # as the best answer
     assert any(mark in told[-1] for mark in _ANSWERED), told[-1]
-    assert told[-1].count(ANSWER) == 3, told[-1]
+    assert told[-1].count(ANSWER) == 2, told[-1]
     assert RECORDED in told[-1], told[-1]
     _see_what_is_said_at_calls(told)
     assert "= 5" in (project / FILE).read_text()
