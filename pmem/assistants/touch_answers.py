@@ -55,7 +55,7 @@ def about_files(
     if ids is None:
         ids = _ids_applying(workspace, names)
     until = deadline()
-    wanted = _told(workspace, ids=ids or (), holding_at=workspace.now())
+    wanted = _selection(workspace, ids=ids or (), holding_at=workspace.now())
     held = [] if ids == () else serving(workspace, None).memories.select(wanted)
     found = [
         one
@@ -69,7 +69,7 @@ def about_files(
     return sorted(found, key=lambda memory: _rank(memory, overlaps, names))
 
 
-def _told(workspace: Workspace, **wanted: Any) -> Selection:
+def _selection(workspace: Workspace, **wanted: Any) -> Selection:
     """Return what selects of some memories those that hooks show."""
     return Selection(wanted=Filter(), noted_for=noted_for(workspace), **wanted)
 

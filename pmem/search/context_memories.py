@@ -107,11 +107,11 @@ class UsableMemories:
         is_all_shown = self._shown == self._holding
         holding = self.count if is_all_shown else self._store.count(self._holding)
         not_yet = self._store.count(early)
-        return {
+        left = {} if self._is_open else {"unconfirmed": self._store.count(self._all) - active}
+        return left | {
             "mode_none": holding - self.count,
             "not_valid_yet": not_yet,
             "expired": max(0, active - holding - not_yet),
-            "unconfirmed": 0 if self._is_open else self._store.count(self._all) - active,
         }
 
     def hidden_ids(self) -> Iterator[Omitted]:
