@@ -54,7 +54,7 @@ def remember(root: str, many: int) -> list[str]:
 
 
 def cost_of_a_day(root: str, many: int) -> Cost:
-    ids, count = remember(root, many), budget_counter("o200k_base").count
+    ids, count = remember(root, many), budget_counter("auto").count
     seen = start = told("session-start", source="startup")
     prompts, missed = 0, []
     for wanted, prompt in PROMPTS:
