@@ -1,4 +1,7 @@
-"""What hooks put into a session of fifty prompts, in tokens, and whether it helps as before."""
+"""What hooks put into a session of fifty prompts, in tokens, and whether it helps as before.
+
+Tests estimate tokens, which are about a tenth more than those that a vocabulary counts.
+"""
 
 import json
 import os
@@ -64,7 +67,7 @@ def cost_of_a_day(root: str, many: int) -> Cost:
     return Cost(count(start), prompts, missed)
 
 
-@pytest.mark.parametrize(("many", "most"), [(24, 700), (100, 1050)])
+@pytest.mark.parametrize(("many", "most"), [(24, 770), (100, 1150)])  # 640 and 990, exactly
 def test_a_session_of_fifty_prompts_costs_few_tokens_and_sees_what_answers(
     many: int, most: int, root: str
 ) -> None:
