@@ -218,6 +218,31 @@ def test_a_file_that_cannot_be_read_stops_no_other(shell: Shell) -> None:
     assert "skipped GEMINI.md: it is not UTF-8" in done.said
 
 
+def test_a_record_that_cannot_be_read_is_named_though_it_is_alone(shell: Shell) -> None:
+    write(shell, "web/docs/adr/0002-use-vue.md", "# 2. Vue\n\nWe took it, as it is small.\n")
+    write(shell, "web/pages/01-start.md", "# Start\n\nClick here.\n")
+    shell.run("pmem init -q")
+    done = shell.run("pmem import auto")
+    told = [line for line in done.said.splitlines() if line.startswith("skipped")]
+    why = "it has no section Decision with text in it"
+    assert told == [f"skipped web/docs/adr/0002-use-vue.md: {why}"]
+
+
+def test_what_a_folder_says_as_the_root_does_is_its_own(shell: Shell) -> None:
+    command = "## Commands\n\n- **Lint:** `make lint`\n"
+    for name in ("AGENTS.md", "web/CLAUDE.md", "api/CLAUDE.md"):
+        write(shell, name, f"# Guide\n\n{command}")
+    shell.run("pmem init -q --import")
+    assert "0 added, 0 updated, 4 unchanged" in shell.run("pmem import auto").text
+    for file in ("web/a.ts", "api/a.ts"):
+        assert "Lint: `make lint`" in shell.run(f"pmem why {file}").text
+    write(shell, "web/CLAUDE.md", f"# Guide\n\n{command}- **Test:** `make`\n".replace("lint", "l"))
+    assert "1 added, 1 updated, 3 unchanged" in shell.run("pmem import auto").text
+    assert "Lint: `make l`" in shell.run("pmem why web/a.ts").text
+    assert "Lint: `make lint`" in shell.run("pmem why api/a.ts").text
+    assert shell.run("pmem inbox").said.startswith("nothing waits")
+
+
 def test_a_project_that_has_written_down_nothing_is_told_so(tmp_path: Path) -> None:
     empty = Shell(new_repository(str(tmp_path / "q")))
     assert "next: pmem add" in empty.run("pmem init").said
