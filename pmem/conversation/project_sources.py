@@ -14,7 +14,7 @@ from pmem.conversation.decision_records import (
     DecisionsRequest,
     import_decisions,
 )
-from pmem.conversation.git_history import HistoryImported, HistoryImportRequest, import_git
+from pmem.conversation.git_history import HistoryImported, HistoryImportRequest, propose_commits
 from pmem.conversation.note_files import NoteFile
 from pmem.conversation.notes import NotesImported, follow_notes, parse_notes
 from pmem.conversation.session_files import sessions_of
@@ -181,7 +181,7 @@ def _propose(workspace: Workspace, request: ProjectImportRequest) -> HistoryImpo
         admit=request.admit,
     )
     try:
-        done = import_git(workspace, wanted, _COMMITS)
+        done = propose_commits(workspace, wanted, _COMMITS)
     except NotFound:
         return None
     return done if done.commits else None

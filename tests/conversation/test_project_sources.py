@@ -250,3 +250,72 @@ def test_a_project_that_has_written_down_nothing_is_told_so(tmp_path: Path) -> N
     assert (done.code, "no instruction files" in done.said) == (3, True)
     assert empty.run("pmem import auto --learn").code == 2
     assert empty.run("pmem import auto x.jsonl --pending").code == 2
+
+
+def test_a_file_that_is_deleted_is_gone_while_git_has_it_staged(shell: Shell) -> None:
+    shell.run("git add AGENTS.md web")
+    shell.run("pmem init --import -q")
+    Path(shell.folder, "AGENTS.md").unlink()
+    done = shell.run("pmem import auto")
+    assert (done.code, "skipped AGENTS.md" in done.said) == (0, False)
+    assert "2 archived" in done.text
+    assert set(kept(shell)) == {
+        "Keep components small",
+        "Sign off each commit.",
+        "Use SQLite. We use SQLite.",
+    }
+    Path(shell.folder, "web", "CLAUDE.md").unlink()
+    assert "2 more" not in shell.run("pmem import auto --dry-run").text
+
+
+ONE = "# A\n\n## Calls\n\n- Calls to the carrier time out after 30 seconds.\n- Log calls once.\n"
+OTHER = ONE.replace("30", "60")
+
+
+def asked(shell: Shell) -> list[str]:
+    found = json.loads(shell.run("pmem inbox --json").text)["data"]["items"]
+    return sorted(one["kind"] for one in found)
+
+
+def test_what_two_files_say_otherwise_is_one_question_until_somebody_answers(
+    shell: Shell,
+) -> None:
+    write(shell, "AGENTS.md", ONE)
+    write(shell, "CONTRIBUTING.md", OTHER)
+    shell.run("pmem init --import -q")
+    assert asked(shell) == ["subject"]
+    shell.run("pmem import auto")
+    (item,) = json.loads(shell.run("pmem inbox --json").text)["data"]["items"]
+    assert "says otherwise on the same subject: Calls to the carrier time out" in item["why"]
+    keeps = next(one["command"] for one in item["commands"] if one["key"] == "k")
+    assert shell.run(keeps).code == 0
+    shell.run("pmem import auto")
+    assert asked(shell) == []
+
+
+def test_a_rule_of_a_folder_says_nothing_against_the_rule_of_all(shell: Shell) -> None:
+    write(shell, "AGENTS.md", ONE)
+    write(shell, "web/CLAUDE.md", ONE.replace("30", "60"))
+    shell.run("pmem init --import -q")
+    assert len([text for text in kept(shell) if "time out" in text]) == 2
+    assert asked(shell) == []
+
+
+def test_what_two_files_say_in_the_same_words_is_one_memory(shell: Shell) -> None:
+    write(shell, "AGENTS.md", ONE)
+    write(shell, "CONTRIBUTING.md", ONE)
+    shell.run("pmem init --import -q")
+    assert len([text for text in kept(shell) if "call" in text.casefold()]) == 2
+    assert asked(shell) == []
+
+
+def test_a_file_that_comes_to_say_otherwise_is_asked_about_too(shell: Shell) -> None:
+    write(shell, "AGENTS.md", ONE)
+    write(shell, "CONTRIBUTING.md", "# C\n\n## Calls\n\n- Sign each call to the bank.\n")
+    shell.run("pmem init --import -q")
+    assert asked(shell) == []
+    write(shell, "CONTRIBUTING.md", OTHER)
+    shell.run("pmem import auto")
+    write(shell, "CONTRIBUTING.md", OTHER.replace("60", "90"))
+    shell.run("pmem import auto")
+    assert asked(shell) == ["subject"]
