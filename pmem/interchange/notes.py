@@ -101,6 +101,12 @@ _FORMS: Final = (
     ),
     (rf"\A{_GAP}", r"[^`→>]{0,40} (?:→|->|=>) .*`"),
 )
+_HOME: Final = re.compile(
+    r"\W*(?:(?P<section>(?:location|path|directory|folder)s?:|(?:located|lives?) (?:in|at|under))"
+    r"|[^`.:]{1,40}\((?=`[^`]*`\)\W*\Z))\W*`(?P<name>[\w.-]+(?:/[\w.-]+)*/?)(?=`|\{|<)",
+    re.IGNORECASE,
+)
+"""What says where all is that comes next: "Location: `src/parts/{Name}/`", "Models (`db/`)"."""
 _FIRST: Final = re.compile(r"(?<=[.!?]) |; ")
 _BACK: Final = re.compile(r"\b(?:it|them|they|this|these)\b", re.IGNORECASE)
 _FOLDER: Final = re.compile(r"`[^`\s]*/[^`\s]*`")
@@ -183,6 +189,7 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
     is_theirs = is_instructions(file)
     is_of_all = not (places and is_theirs and not found.front.lines)
     has_parts = is_of_all and any(block.level and block.text != title for block in found.blocks)
+    homes = _homes(found.blocks)
     for said in units_in([_with_targets(block) for block in found.blocks]):
         is_opening = said.blocks[0].headings in ((), (title,))
         is_body = is_theirs and not (has_parts and is_opening and not _names_folder(said))
@@ -194,7 +201,9 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
         is_about_all = is_opening and (is_code or (has_parts and _is_prose(told)))
         if is_said and not is_about_all:
             is_topic = bool(places or found.front.lines)
-            notes.append(_note(told, title, found.front.texts("description")[:1], is_topic))
+            note = _note(told, title, found.front.texts("description")[:1], is_topic)
+            home = homes.get(told.blocks[-1].lines[0], ())
+            notes.append(note._replace(about=note.about or home))
         else:
             left_out += (UnusedPart(file, _name_of(one), one.lines) for one in said.blocks)
     return NotesFile(tuple(notes), tuple(left_out), places)
@@ -203,6 +212,26 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
 def _with_targets(block: MarkdownBlock) -> MarkdownBlock:
     is_text = block.kind in (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET, MarkdownKind.QUOTE)
     return block._replace(text=with_targets(block.text)) if is_text else block
+
+
+def _homes(blocks: Sequence[MarkdownBlock]) -> dict[int, tuple[str, ...]]:
+    """Return by the first line of each block the folder or file that is said to have it all.
+
+    What a section says holds to its end, what stands above a list for this list.
+    """
+    homes: dict[int, tuple[str, ...]] = {}
+    home: tuple[str, ...] = ()
+    section: tuple[str, ...] = ()
+    is_lead = False
+    for block in blocks:
+        found = None if block.level else _HOME.match(block.text)
+        goes_on = block.kind is MarkdownKind.BULLET or not is_lead
+        if found and (found["section"] or block.kind is MarkdownKind.PARAGRAPH):
+            home, section, is_lead = (found["name"],), block.headings, not found["section"]
+        elif block.headings[: len(section)] != section or not goes_on:
+            home = ()
+        homes[block.lines[0]] = home
+    return homes
 
 
 def _note(said: Said, title: str | None, description: Sequence[str], is_topic: bool) -> Note:

@@ -125,6 +125,30 @@ def test_a_sentence_above_a_list_says_where_the_whole_applies(shell: Shell) -> N
     }
 
 
+def test_a_section_says_where_all_is_that_it_tells_of(shell: Shell) -> None:
+    write(
+        shell,
+        "AGENTS.md",
+        "# G\n\n## Old\n\nLocation: `oven/old/{Cake}/`\n\n- Never serve these cold\n\n"
+        "### Crumbs\n\n- Keep crumbs\n- Do not edit `go.sum`\n\n"
+        "## Jam\n\n- Located in `jam/` (e.g. `jam/plum.jam`).\n- Stir it by hand\n\n"
+        "## Rooms\n\n**Site** (`site/`)\n\n- Paint it white\n\n"
+        "Always close the door.\n\n- Open the window (`make.sh`)\n\n"
+        "## Gone\n\nLocation: `cellar/`\n\n- Bring a light\n",
+    )
+    assert places(shell, "AGENTS.md") == {
+        "Location: `oven/old/{Cake}/`: Never serve these cold": ["oven/old/**"],
+        "Keep crumbs": ["oven/old/**"],
+        "Do not edit `go.sum`": ["/go.sum"],
+        "Located in `jam/` (e.g. `jam/plum.jam`).": ["jam/**"],
+        "Stir it by hand": ["jam/**"],
+        "Site (`site/`): Paint it white": ["site/**"],
+        "Always close the door.": [],
+        "Open the window (`make.sh`)": [],
+        "Location: `cellar/`: Bring a light": [],
+    }
+
+
 def test_what_a_rule_is_about_comes_beside_the_patterns_of_its_file(shell: Shell) -> None:
     rules = "- Never edit `kitchen.toml` by hand\n- Do not touch `oven/cake.py`\n- Bake it\n"
     write(shell, ".cursor/rules/a.mdc", f"---\nglobs: '*.py'\n---\n\n{rules}")
