@@ -84,7 +84,7 @@ _PACKAGES: Final = {
         ".claude-plugin/plugin.json",
         {},
         (
-            "claude plugin marketplace add .",
+            "claude plugin marketplace add ./",
             "claude plugin install pmem@pmem",
             "claude plugin uninstall pmem@pmem",
         ),
