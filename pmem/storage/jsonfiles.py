@@ -10,7 +10,18 @@ import msgspec
 
 from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, Refused
-from pmem.storage.backend import Change, Holders, Problem, Tally, holders_among, pool_of, tally_of
+from pmem.storage.backend import (
+    Change,
+    Holders,
+    IdPair,
+    Judge,
+    Problem,
+    Tally,
+    holders_among,
+    near_pairs_among,
+    pool_of,
+    tally_of,
+)
 from pmem.storage.files import durable, safe_files
 from pmem.storage.files.lock import LOCK, writer_lock
 from pmem.storage.files.recordfile import Stamp, decode, stamp_of
@@ -20,7 +31,7 @@ from pmem.storage.record_files import RecordFiles
 from pmem.storage.shared import Shared
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
-from pmem.values.records import STORES, Record
+from pmem.values.records import STORES, Memory, Record
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Pool
@@ -31,6 +42,9 @@ VECTORS: Final = "vectors.sqlite3"
 STATE: Final = "state.sqlite3"
 _PAGE: Final = 2000
 """Records that are read from the index together: more would take more memory, not less time."""
+
+_JUDGED: Final = 100
+"""Pairs that are judged together, while others wait."""
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -98,6 +112,18 @@ class JsonFiles:
     def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
         if ids:
             self._current.ask((), lambda index: index.mark(STORES[type_], mark, ids))
+
+    def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:
+        def read(one: bytes, other: bytes) -> bool:
+            return judge(decode(one, Memory), decode(other, Memory))
+
+        def ask(index: "Index") -> list[IdPair]:
+            while index.judge_pairs(rules, read, _JUDGED):
+                pass
+            return index.near_pairs(rules)
+
+        found = self._current.ask((Memory,), ask)
+        return near_pairs_among(self.select, judge) if found is None else found[0]
 
     def scan(self, type_: type[R], without: str = "") -> Iterator[R]:
         """Yield records: from the index, from their files without one."""

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from pmem.core.policy import Reach, app_of, category_of
 from pmem.core.selection import Order, Portion, Selection
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
-from pmem.storage.backend import Backend, Change, Holders, Problem, Tally, Unindexed
-from pmem.values.records import KINDS, Record
+from pmem.storage.backend import Backend, Change, Holders, IdPair, Judge, Problem, Tally, Unindexed
+from pmem.values.records import KINDS, Memory, Record
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Pool
@@ -88,6 +88,14 @@ class Limited(Unindexed):
 
     def _within(self, selection: Selection) -> Selection:
         return msgspec.structs.replace(selection, reach=self._reach)
+
+    def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:
+        if self._today is not None:
+            return super().near_pairs(rules, judge)
+        found = self._backend.near_pairs(rules, judge)
+        ids = tuple({end for pair in found for end in pair})
+        seen = {id_ for (id_,) in self.tally(Memory, Selection(ids=ids), ("id",))} if ids else set()
+        return [pair for pair in found if seen.issuperset(pair)]
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         found = self._backend.holders(type_, keys, most)

@@ -8,9 +8,9 @@ changed the files. A command that finds it locked, broken or unwritable does wit
 import os
 import sqlite3
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pmem.core.selection import Order, Portion, Selection
 from pmem.storage.files import safe_files
@@ -19,6 +19,9 @@ from pmem.storage.index import records
 from pmem.storage.index.database import FILE, connect, is_at_fault, rolled_back, snapshot
 from pmem.storage.index.records import Look, Reader, ReadRecord
 from pmem.storage.index.selecting import AMONG, expression, ordered, where
+from pmem.values.records import STORES, Memory
+
+MEMORIES: Final = STORES[Memory]
 
 if TYPE_CHECKING:
     from pmem.storage.index.search import SearchIndex
@@ -174,6 +177,34 @@ class Index:
         """Keep a figure that depends on a store's records alone, and on all of them."""
         query = "insert or replace into figure values (?, ?, ?, ?)"
         self._connection.execute(query, (store, name, revision, value))
+
+    def judge_pairs(self, rules: str, judge: Callable[[bytes, bytes], bool], most: int) -> bool:
+        """Judge so many pairs of near memories that no such rules have judged as they are; tell
+        whether there were any. Others wait meanwhile, so that none of it changes.
+        """
+        either = (
+            "select tie.number, target, one.data, other.data from tie"
+            " join body as one on one.number = tie.number"
+            f" join record as end on end.store = '{MEMORIES}' and end.id = target"
+            " join body as other on other.number = end.number where rules"
+        )
+        query = f"{either} < ? union all {either} > ? limit ?"
+        if self._connection.execute(query, (rules, rules, 1)).fetchone() is None:
+            return False
+        with rolled_back(self._connection):
+            self._connection.execute("begin immediate")
+            found = self._connection.execute(query, (rules, rules, most)).fetchall()
+            judged = [(rules, judge(one, other), *key) for *key, one, other in found]
+            query = "update tie set rules = ?, holds = ? where number = ? and target = ?"
+            self._connection.executemany(query, judged)
+            self._connection.execute("commit")
+        return True
+
+    def near_pairs(self, rules: str) -> list[tuple[str, str]]:
+        """Return the ids of the pairs that were found to hold by some rules, in order."""
+        query = "select id, target from tie cross join record using (number)"
+        query += " where rules = ? and holds order by id, target"
+        return self._connection.execute(query, (rules,)).fetchall()
 
     def holders(self, keys: Iterable[str], most: int) -> dict[str, list[str]]:
         """Return the ids of the memories that hold words; see `Backend.holders`."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from pmem.core.filters import cited_files
-from pmem.core.record_keys import twin_keys, word_keys_of
+from pmem.core.record_keys import near_ends, twin_keys, word_keys_of
 from pmem.core.selection import STORED, column_values
 from pmem.errors import StorageRefused, TooLarge
 from pmem.storage.backend import Problem
@@ -223,6 +223,10 @@ def _learn(
         "insert into cited values (?, ?)",
         [(file, numbers[id_]) for id_, read in found.items() for file in cited_files(read.record)],
     )
+    connection.executemany(
+        "insert into tie values (?, ?, '', 0)",
+        [(numbers[id_], end) for id_, read in found.items() for end in near_ends(read.record)],
+    )
     words = {numbers[id_]: word_keys_of(read.record) for id_, read in found.items()}
     connection.executemany(
         "insert or ignore into word values (?, ?)",
@@ -243,7 +247,9 @@ def _forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
                 "delete from word where word = ? and number = ?",
                 [(word, number) for word in words.split("\n")],
             )
-    for table in ("held", "twin", "mark", "place", "cited", "body", "record"):
+    judged = "update tie set rules = '' where target in (select id from record where number = ?)"
+    connection.executemany(judged, gone)
+    for table in ("held", "twin", "tie", "mark", "place", "cited", "body", "record"):
         connection.executemany(f"delete from {table} where number = ?", gone)
 
 

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import Final
 
-VERSION: Final = 43
+VERSION: Final = 44
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = """
@@ -30,6 +30,10 @@ create table word (word text, number integer, primary key (word, number)) withou
 create table held (number integer primary key, words text);
 create table mark (name text, number integer, primary key (name, number)) without rowid;
 create index mark_by_number on mark (number);
+create table tie (number integer, target text, rules text, holds integer,
+                  primary key (number, target)) without rowid;
+create index tie_by_target on tie (target);
+create index tie_by_rules on tie (rules, holds);
 create table place (patterns text, number integer,
                     primary key (patterns, number)) without rowid;
 create index place_by_number on place (number);

@@ -9,7 +9,16 @@ import msgspec
 from pmem.core.places import applies_within
 from pmem.core.selection import Order, Portion, Selection
 from pmem.errors import Damaged, NotFound
-from pmem.storage.backend import Change, Holders, Problem, Tally, tally_of
+from pmem.storage.backend import (
+    Change,
+    Holders,
+    IdPair,
+    Judge,
+    Problem,
+    Tally,
+    near_pairs_among,
+    tally_of,
+)
 from pmem.storage.files.recordfile import decode, parse
 from pmem.storage.index.selecting import Condition
 from pmem.storage.postgres.selecting import clean, column, condition, ordering
@@ -152,6 +161,9 @@ class ServerRecords:
         )
         if ids and not self._read_only:
             self._write(query, mark, self.server.number, STORES[type_], list(ids))
+
+    def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:  # noqa: ARG002 - none is kept
+        return near_pairs_among(self.select, judge)
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         project, given = self.server.number, {clean(key): key for key in keys}
