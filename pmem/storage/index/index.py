@@ -10,18 +10,15 @@ import sqlite3
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pmem.core.selection import Order, Portion, Selection
 from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import Stamp
 from pmem.storage.index import records
 from pmem.storage.index.database import FILE, connect, is_at_fault, rolled_back, snapshot
-from pmem.storage.index.records import Look, Reader, ReadRecord
-from pmem.storage.index.selecting import AMONG, expression, ordered, where
-from pmem.values.records import STORES, Memory
-
-MEMORIES: Final = STORES[Memory]
+from pmem.storage.index.records import MEMORIES, Look, Reader, ReadRecord
+from pmem.storage.index.selecting import AMONG, expression, ordered, table_of_counts, where
 
 if TYPE_CHECKING:
     from pmem.storage.index.search import SearchIndex
@@ -157,10 +154,12 @@ class Index:
         found = where(store, selection)
         if not found.is_exact:
             return None
-        by = ", ".join(expression(name) for name in columns)
-        query = f"select {by}{', ' * bool(by)}count(*) from record where {found.text}"
+        table = table_of_counts(store, selection, columns)
+        many = "sum(many)" if table else "count(*)"
+        by = ", ".join(f'"{name}"' if table else expression(name) for name in columns)
+        query = f"select {by}{', ' * bool(by)}{many} from {table or 'record'} where {found.text}"
         query += f" group by {by}" * bool(by)
-        query += " having count(*) >= ?"
+        query += f" having {many} >= ?"
         return self._connection.execute(query, (*found.values, least)).fetchall()
 
     def figure(self, store: str, name: str) -> tuple[int, str | None]:
@@ -184,9 +183,9 @@ class Index:
         """
         either = (
             "select tie.number, target, one.data, other.data from tie"
-            " join body as one on one.number = tie.number"
-            f" join record as end on end.store = '{MEMORIES}' and end.id = target"
-            " join body as other on other.number = end.number where rules"
+            f" cross join record as end on end.store = '{MEMORIES}' and end.id = target"
+            " cross join body as one on one.number = tie.number"
+            " cross join body as other on other.number = end.number where rules"
         )
         query = f"{either} < ? union all {either} > ? limit ?"
         if self._connection.execute(query, (rules, rules, 1)).fetchone() is None:

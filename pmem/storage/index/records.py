@@ -18,11 +18,14 @@ from pmem.errors import StorageRefused, TooLarge
 from pmem.storage.backend import Problem
 from pmem.storage.files.listing import NOTHING, FolderListing, changes, last_look
 from pmem.storage.files.recordfile import Stamp
+from pmem.storage.index.schema import COUNTED
+from pmem.storage.index.selecting import AMONG, expression
 from pmem.values.ids import is_id
-from pmem.values.records import Memory, Record
+from pmem.values.records import STORES, Memory, Record
 
 _PASSING: Final = (StorageRefused.code, TooLarge.code)
 """What may be otherwise the next time though the file stays as it is."""
+MEMORIES: Final = STORES[Memory]
 _BATCH: Final = 10_000
 """Records that are taken in together: more at once would take more memory, not less time."""
 
@@ -227,6 +230,7 @@ def _learn(
         "insert into tie values (?, ?, '', 0)",
         [(numbers[id_], end) for id_, read in found.items() for end in near_ends(read.record)],
     )
+    _count(connection, numbers.values(), 1)
     words = {numbers[id_]: word_keys_of(read.record) for id_, read in found.items()}
     connection.executemany(
         "insert or ignore into word values (?, ?)",
@@ -240,6 +244,7 @@ def _learn(
 
 def _forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
     gone = [(number,) for number in numbers]
+    _count(connection, (number for (number,) in gone), -1)
     query = "select words from held where number = ?"
     for (number,) in gone:
         for (words,) in connection.execute(query, (number,)).fetchall():
@@ -251,6 +256,19 @@ def _forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
     connection.executemany(judged, gone)
     for table in ("held", "twin", "tie", "mark", "place", "cited", "body", "record"):
         connection.executemany(f"delete from {table} where number = ?", gone)
+
+
+def _count(connection: sqlite3.Connection, numbers: Iterable[int], each: int) -> None:
+    """Count memories that came, or with minus one those that go, by what is tallied of them."""
+    given = (each, f"[{','.join(map(str, numbers))}]")
+    for table, names in COUNTED.items():
+        columns = ", ".join(map(expression, names))
+        connection.execute(
+            f"insert into {table} select store, {columns}, ? * count(*) from record"
+            f" where number {AMONG} and +store = '{MEMORIES}' group by {columns}"
+            " on conflict do update set many = many + excluded.many",
+            given,
+        )
 
 
 def _unmark(connection: sqlite3.Connection, *, is_gone: bool) -> None:
