@@ -5,12 +5,12 @@ Endings, and what compounds put behind a word, leave its beginning as it is: "Re
 "Testdatenbank" finds "Datenbank". No language has to be known for that.
 """
 
-import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from itertools import pairwise, takewhile
 from typing import Final
 
+from pmem.core.patterns import lazily
 from pmem.core.retrieval.collection import CollectionStatistics
 from pmem.core.text.terms import terms
 from pmem.values.defaults import DEFAULT_CATEGORY
@@ -25,8 +25,8 @@ _FRONT: Final = 3
 """And so many has what stands before it."""
 _SAME: Final = 0.7
 """The least likeness of that word and another."""
-_UMLAUT: Final = re.compile("([aou])e")
-_VOWEL: Final = re.compile("[aou](?![aeiou])")
+_UMLAUT: Final = lazily("([aou])e")
+_VOWEL: Final = lazily("[aou](?![aeiou])")
 _ALIKE: Final = 0.55
 """The least likeness of forms; a word that begins a longer one is always a form of it."""
 _WEIGHT: Final = 0.5
@@ -145,7 +145,7 @@ _TOGETHER: Final = frozenset(
     website workaround workflow workout
     """.split()
 )
-_LETTERS: Final = re.compile(r"[A-Za-z]+")
+_LETTERS: Final = lazily(r"[A-Za-z]+")
 
 
 def joined_words(text: str) -> list[str]:
