@@ -105,6 +105,12 @@ class Backend(Protocol):
         """Return a figure that depends on a store's records alone, perhaps made before."""
         ...
 
+    def tokens(
+        self, vocabulary: str, pieces: Collection[str], count: Callable[[str], int]
+    ) -> Mapping[str, int]:
+        """Return how many tokens a vocabulary counts in each piece, perhaps counted before."""
+        ...
+
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:
         """Yield the records that have a mark."""
         ...
@@ -235,6 +241,14 @@ class Unindexed(ABC):
         make: Callable[[], T],
     ) -> T:
         return make()
+
+    def tokens(
+        self,
+        vocabulary: str,  # noqa: ARG002
+        pieces: Collection[str],
+        count: Callable[[str], int],
+    ) -> Mapping[str, int]:
+        return {piece: count(piece) for piece in pieces}
 
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002
         return iter(())

@@ -1,10 +1,11 @@
 """The default backend: one JSON file per record, in a folder per store."""
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeVar
+from zlib import crc32
 
 import msgspec
 
@@ -104,6 +105,18 @@ class JsonFiles:
             keep = (store, name, revision, msgspec.json.encode(value).decode())
             self._current.ask((), lambda index: index.keep_figure(*keep))
         return value
+
+    def tokens(
+        self, vocabulary: str, pieces: Collection[str], count: Callable[[str], int]
+    ) -> Mapping[str, int]:
+        keys = {piece: _key_of(piece) for piece in pieces}
+        found = self._current.ask((), lambda index: index.tokens(vocabulary, keys.values()))
+        known = {} if found is None else found[0]
+        new = {piece: count(piece) for piece, key in keys.items() if key not in known}
+        if new and found is not None:
+            rows = [(vocabulary, keys[piece], many) for piece, many in new.items()]
+            self._current.ask((), lambda index: index.keep_tokens(rows))
+        return {piece: known[key] for piece, key in keys.items() if key in known} | new
 
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:
         found = self._current.ask((type_,), lambda index: index.marked(STORES[type_], mark))
@@ -291,3 +304,9 @@ def _make_local(root: str, local: str) -> None:
         raise Damaged(f"{local} is a file, not a folder", "remove the file")
     with durable.refusals(root):
         durable.make_folder(local)
+
+
+def _key_of(piece: str) -> int:
+    """Return 63 bits that stand for a part of a text: the index has no words but records'."""
+    data = piece.encode("utf-8", "surrogatepass")
+    return crc32(data) << 31 | crc32(data[::-1]) >> 1

@@ -1,6 +1,6 @@
 """Another backend as far as somebody may see it."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -85,6 +85,11 @@ class Limited(Unindexed):
         if self._today is not None:
             return super().tally(type_, selection, columns, least)
         return self._backend.tally(type_, self._within(selection), columns, least)
+
+    def tokens(
+        self, vocabulary: str, pieces: Collection[str], count: Callable[[str], int]
+    ) -> Mapping[str, int]:
+        return self._backend.tokens(vocabulary, pieces, count)
 
     def _within(self, selection: Selection) -> Selection:
         return msgspec.structs.replace(selection, reach=self._reach)

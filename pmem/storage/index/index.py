@@ -121,6 +121,19 @@ class Index:
             self._connection.executemany(query, ((mark, store, id_) for id_ in ids))
             self._connection.execute("commit")
 
+    def tokens(self, vocabulary: str, keys: Iterable[int]) -> dict[int, int]:
+        """Return the counts that are kept, by what stands for the texts that were counted."""
+        query = f"select key, tokens from counted where vocabulary = ? and key {AMONG}"
+        asked = (vocabulary, f"[{','.join(map(str, keys))}]")
+        return dict(self._connection.execute(query, asked).fetchall())
+
+    def keep_tokens(self, rows: Iterable[tuple[str, int, int]]) -> None:
+        """Keep counts, until any record goes."""
+        with rolled_back(self._connection):
+            self._connection.execute("begin immediate")
+            self._connection.executemany("insert or ignore into counted values (?, ?, ?)", rows)
+            self._connection.execute("commit")
+
     def select(
         self, store: str, selection: Selection, order: Order, limit: int | None
     ) -> list[bytes]:

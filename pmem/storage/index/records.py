@@ -272,8 +272,11 @@ def _count(connection: sqlite3.Connection, numbers: Iterable[int], each: int) ->
 
 
 def _unmark(connection: sqlite3.Connection, *, is_gone: bool) -> None:
-    """Take all marks away where a record is gone: others may have led to it."""
+    """Take all marks away where a record is gone, as others may have led to it, and all counts of
+    words, as it may have had them.
+    """
     if is_gone:
+        connection.execute("delete from counted")
         connection.execute("delete from mark")
 
 

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import Final
 
-VERSION: Final = 45
+VERSION: Final = 46
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = """
@@ -37,6 +37,8 @@ create table tie (number integer, target text, rules text, holds integer,
                   primary key (number, target)) without rowid;
 create index tie_by_target on tie (target);
 create index tie_by_rules on tie (rules, holds);
+create table counted (vocabulary text, key integer, tokens integer,
+                      primary key (vocabulary, key)) without rowid;
 create table place (patterns text, number integer,
                     primary key (patterns, number)) without rowid;
 create index place_by_number on place (number);
