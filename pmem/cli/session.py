@@ -115,7 +115,7 @@ class CommandSession:
     def found_root(self) -> str:
         """The memory folder's path; that of one's own memory may be to be made."""
         if self.mine:
-            from pmem.project.own_memory import own_folder
+            from pmem.storage.files.worktree import own_folder
 
             if self.directory != (self.environment.get("PMEM_DIR") or None):
                 raise UsageError("--mine and -C name two memories", "leave out one of them")
@@ -379,7 +379,7 @@ def _see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
 
 def _look_in_own(error: NotFound, reference: str, workspace: Workspace) -> None:
     """Let an error say that a reference means something of one's own, where it does."""
-    from pmem.project.own_memory import own_folder
+    from pmem.storage.files.worktree import own_folder
 
     folder = own_folder(workspace.environment)
     if os.path.isdir(folder):

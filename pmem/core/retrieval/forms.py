@@ -8,12 +8,13 @@ Endings, and what compounds put behind a word, leave its beginning as it is: "Re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from itertools import pairwise, takewhile
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pmem.core.patterns import lazily
-from pmem.core.retrieval.collection import CollectionStatistics
 from pmem.core.text.terms import terms
-from pmem.values.defaults import DEFAULT_CATEGORY
+
+if TYPE_CHECKING:
+    from pmem.core.retrieval.collection import CollectionStatistics
 
 MOST_FORMS: Final = 30
 _HEBREW: Final = "".join(map(chr, range(0x05D0, 0x05EB)))
@@ -83,13 +84,13 @@ def _bare(word: str) -> tuple[str, ...]:
     return (word, word[1:]) if word[1:] and word[0] in _HEBREW else (word,)
 
 
-def _starts(word: str) -> list[str]:
+def starts(word: str) -> list[str]:
     """Return with what a form of a term may begin; in Hebrew any letter may stand in front."""
-    starts = [start for start in map(common_start, _bare(word)) if start]
+    begun = [start for start in map(common_start, _bare(word)) if start]
     fronts = _HEBREW if word[0] in _HEBREW else ""
-    places = range(_FRONT, len(word) - _END + 1) if starts else ()
+    places = range(_FRONT, len(word) - _END + 1) if begun else ()
     ends = [word[at : at + _END] for at in places]
-    return [*starts, *(front + start for start in starts for front in fronts), *ends]
+    return [*begun, *(front + start for start in begun for front in fronts), *ends]
 
 
 @lru_cache(maxsize=1024)
@@ -105,16 +106,16 @@ def spelt_otherwise(word: str) -> frozenset[str]:
     return frozenset(found - {word})
 
 
-def forms(word: str, statistics: CollectionStatistics) -> dict[str, float]:
+def forms(word: str, statistics: "CollectionStatistics") -> dict[str, float]:
     """Return the other terms of a collection that are forms of a term, with their weights."""
-    starts = _starts(word)
-    known = {*statistics.beginning(starts), *spelt_otherwise(word)} if starts else set()
+    begun = starts(word)
+    known = {*statistics.beginning(begun), *spelt_otherwise(word)} if begun else set()
     alike = sorted((-likeness(word, other), other) for other in known if other != word)
     return {other: -_WEIGHT * value for value, other in alike[:MOST_FORMS] if value}
 
 
 def with_forms(
-    own: Mapping[int, float], word: str, statistics: CollectionStatistics
+    own: Mapping[int, float], word: str, statistics: "CollectionStatistics"
 ) -> Mapping[int, float]:
     """Return how often a term or a form of it occurs, by ascending number; forms count less."""
     found = dict(own)
@@ -126,6 +127,8 @@ def with_forms(
 
 @cache
 def _category_terms() -> frozenset[str]:
+    from pmem.values.defaults import DEFAULT_CATEGORY
+
     return frozenset(term for category in DEFAULT_CATEGORY.values() for term in terms(category))
 
 
