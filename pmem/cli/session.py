@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import msgspec
@@ -176,7 +177,7 @@ class CommandSession:
         Returns:
             What came of it, in words; nothing where nothing came in.
         """
-        place = self.workspace
+        place, until = self.workspace, monotonic() + seconds
         try:
             if not place.settings.hooks.take_in or place.read_only or self.mine:
                 return ""
@@ -187,7 +188,8 @@ class CommandSession:
 
             soon = {"lock_timeout": _LOCK_SECONDS}
             other = self.opened_anew(place.root, place.shared, **soon)
-            wanted = SessionsRequest(pending=True, seconds=seconds, not_of=not_of)
+            left = max(0.0, until - monotonic())
+            wanted = SessionsRequest(pending=True, seconds=left, not_of=not_of)
             done = run(other, table.IMPORT_SESSIONS, wanted, self.caller).result
         except PmemError:
             return ""
