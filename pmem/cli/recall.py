@@ -1,4 +1,4 @@
-"""`pmem search` and `pmem query`."""
+"""`pmem search`, `pmem context` and `pmem query`."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -16,6 +16,7 @@ from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import shown
 from pmem.errors import InvalidValue
 from pmem.operations import table
+from pmem.search.context_request import ContextRequest
 from pmem.search.hits import Expectation, Related, SearchHit
 from pmem.search.picking import SearchRequest
 from pmem.search.search import SearchResult
@@ -269,3 +270,26 @@ def _full_lines(item: "Full") -> Iterator[Line]:
         if value:
             text = " ".join(tell_value(name, value).split())
             yield [(f"{name + ':':<15}", "dim"), (text, "")]
+
+
+@asks(ContextRequest)
+def context(
+    session: CommandSession,
+    request: ContextRequest,
+    no_mine: bool = own("Leave out your own memory."),
+) -> Answer:
+    """Print what a model should read first, within a token budget."""
+    request = msgspec.structs.replace(
+        request, agent=session.asker and session.concerned, omitted=session.json, mine=not no_mine
+    )
+    built = session.run(table.CONTEXT, request)
+    how = "estimated" if built.tokenizer == "estimate" else "counted"
+    note = f"{built.tokens:,} of {built.budget:,} tokens, {how}"
+    if not built.text:
+        note += ": the budget is too small for anything"
+    return Answer(
+        data=built,
+        raw=built.text and built.text.rstrip("\n") + "\n",
+        note="\n".join([*built.notes, note]),
+        receipt=drawn(session, "lists.receipt_screen", built, note) if request.explain else None,
+    )

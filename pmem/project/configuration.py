@@ -33,6 +33,7 @@ _ONLY_YOURS: Final = (
     "limits.record",
     "mine.agents",
     "safe_folders",
+    "trust.ref",
     "vectors.model",
     "vectors.command",
     "vectors.url",

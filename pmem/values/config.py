@@ -33,6 +33,7 @@ from pmem.values.rules import (
     Scoring,
     Secrets,
     Share,
+    TrustRules,
     VectorRules,
     Writing,
     descriptions,
@@ -166,6 +167,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     mine: OwnRules = OwnRules()
     writing: Writing = Writing()
     secrets: Secrets = Secrets()
+    trust: TrustRules = TrustRules()
     vectors: VectorRules = VectorRules()
     model: ModelRules = ModelRules()
 

@@ -221,6 +221,17 @@ class OwnRules(msgspec.Struct, frozen=True, kw_only=True):
     agents: tuple[str, ...] = ()
 
 
+class TrustRules(msgspec.Struct, frozen=True, kw_only=True):
+    """Which memories were reviewed. A project cannot set it.
+
+    Attributes:
+        ref: The branch or tag whose memories were reviewed; the default branch of `upstream`, of
+            `origin` or of the only remote when empty, else what is checked out. [own]
+    """
+
+    ref: str = ""
+
+
 class VectorRules(msgspec.Struct, frozen=True, kw_only=True):
     """Whether texts are embedded, and by what. A project cannot set any of it.
 

@@ -55,7 +55,7 @@ FURTHER: Final = tuple(
         (
             "Agents and consent",
             "For a memory that several agents write to, or that is about people.",
-            """limits.agent consent.fields consent.two_signals mine.agents""",
+            """limits.agent consent.fields consent.two_signals mine.agents trust.ref""",
         ),
         (
             "Apps",

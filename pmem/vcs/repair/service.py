@@ -14,7 +14,7 @@ from pmem.storage.backend import Problem
 from pmem.storage.files import durable
 from pmem.storage.git.merge_stages import MergeState, Placed, merge_state
 from pmem.storage.git.tracked import LOCAL
-from pmem.storage.jsonfiles import JsonFiles, scratch
+from pmem.storage.jsonfiles import JsonFiles, noting, scratch
 from pmem.values.config import Settings
 from pmem.vcs import rule_files
 from pmem.vcs.repair.mending import mend
@@ -141,7 +141,8 @@ def _carry_out(workspace: Workspace, state: MergeState | None, plan: RepairPlan)
             durable.write_file(os.path.join(root, CONFIG_FILE), settings, scratch(root))
         workspace.configuration.forget()
     changes = [durable.FileChange(path, data) for path, data in sorted(files.items())]
-    durable.apply(root, os.path.join(root, LOCAL), changes)
+    with noting(workspace.own_writes, root, changes):
+        durable.apply(root, os.path.join(root, LOCAL), changes)
     if state is not None:
         state.place_all(after)
         placed = {**before, **after}
