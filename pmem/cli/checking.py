@@ -16,7 +16,7 @@ from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.core import findings
 from pmem.core.citations import CitationState, Lines
 from pmem.core.findings import Finding
-from pmem.core.origin import Origin
+from pmem.core.origin import RecordOrigin
 from pmem.core.outcomes import is_due
 from pmem.core.visible import one_visible_line
 from pmem.errors import PmemError, UsageError
@@ -127,10 +127,10 @@ def _origin(session: CommandSession, options: CheckOptions) -> Report:
     else:
         found = tuple(one for one in found if one.severity != "notice")
     told = {
-        Origin.WRITTEN: "not committed",
-        Origin.BROUGHT: "not reviewed",
-        Origin.OUTSIDE: "changed outside pmem",
-        Origin.MISSING: "removed outside pmem",
+        RecordOrigin.WRITTEN: "not committed",
+        RecordOrigin.BROUGHT: "not reviewed",
+        RecordOrigin.OUTSIDE: "changed outside pmem",
+        RecordOrigin.MISSING: "removed outside pmem",
     }
     counts = [f"{count} {told.get(origin, origin)}" for origin, count in done.origins.items()]
     return _findings_report(done, found, ", ".join(counts) or "none")
@@ -233,7 +233,7 @@ def _findings_report(data: object, found: Sequence[Finding], summary: str) -> Re
         summary=summary,
         problems=problems,
         errors=errors,
-        warnings=len(found) - errors,
+        warnings=sum(finding.severity == "warning" for finding in found),
         found=found,
     )
 

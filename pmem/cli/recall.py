@@ -11,6 +11,7 @@ from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.lifecycle.presence import describe_matches, state_mark, state_option
+from pmem.core.origin import mark_of
 from pmem.core.retrieval.factors import Weights
 from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import shown
@@ -188,6 +189,7 @@ def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
         (f" {hit.score:.2f} ", "green"),
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
         (f"[{mark}] " if mark else "", "yellow"),
+        (mark_of(hit.origin), "yellow"),
         (shown(hit.trust), "yellow"),
         *who,
         *marked_words(snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 
-class Origin(StrEnum):
+class RecordOrigin(StrEnum):
     """Who answers for a record."""
 
     REVIEWED = "reviewed"  # the reviewed branch holds it
@@ -21,10 +21,10 @@ class Origin(StrEnum):
     UNKNOWN = "unknown"  # nothing here can tell
 
 
-DOUBTED: Final = frozenset((Origin.BROUGHT, Origin.OUTSIDE, Origin.MISSING))
+DOUBTED: Final = frozenset((RecordOrigin.BROUGHT, RecordOrigin.OUTSIDE, RecordOrigin.MISSING))
 """What nobody has reviewed, and whoever works here did not write."""
 
-_MARKS: Final = {Origin.BROUGHT: "not reviewed", Origin.OUTSIDE: "changed outside pmem"}
+_MARKS: Final = {RecordOrigin.BROUGHT: "not reviewed", RecordOrigin.OUTSIDE: "changed outside pmem"}
 
 
 class Holder(NamedTuple):
@@ -42,7 +42,7 @@ class Holder(NamedTuple):
     is_tracked: bool = True
 
 
-def origin_of(held: Holder | None, *, written: bool | None) -> Origin:
+def origin_of(held: Holder | None, *, written: bool | None) -> RecordOrigin:
     """Return where a record that is there comes from.
 
     Args:
@@ -51,19 +51,23 @@ def origin_of(held: Holder | None, *, written: bool | None) -> Origin:
             wrote the record, or does not know.
     """
     if held is not None and held.reviewed in held.file:
-        return Origin.REVIEWED
+        return RecordOrigin.REVIEWED
     is_committed = held is not None and held.committed in held.file
     if written:
-        return Origin.COMMITTED if is_committed else Origin.WRITTEN
+        return RecordOrigin.COMMITTED if is_committed else RecordOrigin.WRITTEN
     if held is None or not held.is_tracked:
-        return Origin.UNKNOWN if written is None else Origin.OUTSIDE
+        return RecordOrigin.UNKNOWN if written is None else RecordOrigin.OUTSIDE
     if is_committed:
         is_own = not set(held.file).isdisjoint(held.made_here)
-        return Origin.COMMITTED if is_own else Origin.BROUGHT
-    return Origin.BROUGHT if not set(held.file).isdisjoint(held.merging) else Origin.OUTSIDE
+        return RecordOrigin.COMMITTED if is_own else RecordOrigin.BROUGHT
+    return (
+        RecordOrigin.BROUGHT
+        if not set(held.file).isdisjoint(held.merging)
+        else RecordOrigin.OUTSIDE
+    )
 
 
-def mark_of(origin: Origin | None) -> str:
+def mark_of(origin: object) -> str:
     """Return how an origin is told beside a text; nothing where there is nothing to say."""
-    mark = _MARKS.get(origin) if origin is not None else None
+    mark = _MARKS.get(origin) if isinstance(origin, RecordOrigin) else None
     return f"({mark}) " if mark else ""

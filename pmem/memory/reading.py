@@ -10,6 +10,7 @@ import msgspec
 
 from pmem.core.checks import meant_category
 from pmem.core.filters import Filter, fold
+from pmem.core.origin import RecordOrigin
 from pmem.core.outcomes import warns
 from pmem.core.policy import EVERYTHING, PROCEDURAL
 from pmem.core.record_keys import fixed_key
@@ -18,6 +19,7 @@ from pmem.core.selection import Selection
 from pmem.core.trust import with_trust
 from pmem.errors import Ambiguous, NotFound, Refused
 from pmem.project.caller import serving, within
+from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.values.fields import AsOf, asked, ref
 from pmem.values.ids import matches
@@ -95,6 +97,7 @@ class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     at: AsOf = None
     revision: str | None = None
+    reviewed: Annotated[bool, asked("Only what was reviewed.")] = False
     doubts: bool = False
 
     @property
@@ -113,6 +116,7 @@ class MemoryListing(msgspec.Struct, frozen=True):
 
     `moment` is the present of the list: what does not hold then is marked. `stale` and `disputed`
     are the ids of those whose citations do not hold, and that branches contradict each other about.
+    `origins` has those that nobody has reviewed, and whoever works here did not write.
     """
 
     items: tuple[Memory, ...]
@@ -121,10 +125,15 @@ class MemoryListing(msgspec.Struct, frozen=True):
     moment: datetime | None = None
     stale: frozenset[str] = frozenset()
     disputed: frozenset[str] = frozenset()
+    origins: dict[str, RecordOrigin] = {}
 
     def to_plain(self) -> dict[str, Any]:
         """Return the memories with how far each can be trusted, and how many there are."""
-        return {"items": list(map(with_trust, self.items)), "total": self.total}
+        items = []
+        for memory in self.items:
+            origin = self.origins.get(memory.id)
+            items.append({**with_trust(memory), **({"origin": origin} if origin else {})})
+        return {"items": items, "total": self.total}
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -252,11 +261,19 @@ def list_memories(workspace: Workspace, request: ListRequest) -> MemoryListing:
 def _listed(workspace: Workspace, request: ListRequest, then: datetime | None) -> MemoryListing:
     """Return the memories that pass a filter; of the active ones those that hold at a moment."""
     selection = Selection(wanted=request.wanted, holding_at=then)
-    shown = workspace.memories.select(selection, ("-id",), request.limit)
-    total = len(shown) if request.limit is None else workspace.memories.count(selection)
+    doubts = Doubts(workspace, reviewed=request.reviewed)
+    is_whole = request.limit is None or doubts.treats in ("below", "hide")
+    shown = workspace.memories.select(selection, ("-id",), None if is_whole else request.limit)
+    origins = doubts.of(shown)
+    if doubts.treats == "hide":
+        shown = [memory for memory in shown if memory.id not in origins]
+    elif doubts.treats == "below":
+        shown.sort(key=lambda memory: memory.id in origins)
+    total = len(shown) if is_whole else workspace.memories.count(selection)
     reason = "" if shown else _reason_for_none(workspace, request.wanted)
+    items = tuple(reversed(shown[: request.limit]))
     return MemoryListing(
-        items=tuple(reversed(shown)), total=total, reason=reason, moment=workspace.now()
+        items=items, total=total, reason=reason, moment=workspace.now(), origins=origins
     )
 
 

@@ -34,6 +34,7 @@ _ONLY_YOURS: Final = (
     "mine.agents",
     "safe_folders",
     "trust.ref",
+    "trust.unreviewed",
     "vectors.model",
     "vectors.command",
     "vectors.url",

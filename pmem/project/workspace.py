@@ -36,7 +36,6 @@ from pmem.values.times import in_utc
 if TYPE_CHECKING:
     from pmem.core.policy import Reach
     from pmem.project.masking import Mask
-    from pmem.project.origins import Origins
     from pmem.project.own_state import OwnState
     from pmem.project.secret_gate import SecretGate
     from pmem.storage.git.project_files import Sources
@@ -146,14 +145,6 @@ class Workspace:
         from pmem.storage.local.origins import OwnWrites
 
         return OwnWrites(self.environment, read_only=self.read_only)
-
-    @property
-    def origins(self) -> "Origins | None":
-        """Tells where the records come from; None in the past, and where they are no files."""
-        from pmem.project.origins import Origins
-
-        has_files = self.given_backend is None and self.server is None
-        return Origins(self) if has_files and not self.is_past else None
 
     @cached_property
     def server(self) -> "Server | None":

@@ -49,6 +49,7 @@ REASONS: Final = {
     "not_valid_yet": "it is not valid yet",
     "expired": "it has expired",
     "pruned": "pruning hides it",
+    "unreviewed": "nobody has reviewed it",
     "settled": "it is a dead end that was settled",
 }
 """The reasons that contexts give, and the names of their sections, as a reader takes them."""

@@ -15,6 +15,7 @@ from pmem.core.filters import Filter
 from pmem.core.followed_rules import repeats_rule
 from pmem.core.lifecycle.neighbours import differences
 from pmem.core.lifecycle.presence import fading_rules, half_life_of
+from pmem.core.origin import mark_of
 from pmem.core.retrieval.question import notes_on
 from pmem.core.text.terms import terms
 from pmem.errors import InvalidValue
@@ -123,6 +124,10 @@ def _ruled_out(
 ) -> tuple[list[Omitted], Mapping[str, int]]:
     """Return what no context shows, and how many others there are that are not named."""
     pruned = [Omitted(message, "pruned") for message in sorted(talk.gone)]
+    pruned += [
+        Omitted(memory, "unreviewed")
+        for memory in (*source.usable.unreviewed, *source.usable.unsaid)
+    ]
     if source.request.names_omitted:
         return [*source.below, *source.usable.hidden_ids(), *pruned], {}
     return [*source.below, *pruned], source.usable.hidden()
@@ -277,7 +282,9 @@ def _marking(source: ContextSource) -> Callable[[Item], Item]:
     mask = workspace.mask.fields
     citing = {memory.id: memory for memory in memories if memory.citations}
     merged = {memory.id: memory for memory in memories if is_merged_by_git(memory)}
-    if not citing and not merged and not differing:
+    doubts = memories.doubts
+    records = {memory.id: memory for memory in memories} if doubts.treats != "show" else {}
+    if not citing and not merged and not differing and not records:
         return mask
     staleness = Staleness(workspace)
     stale_by_id = cache(lambda identifier: staleness(citing.get(identifier)))
@@ -288,7 +295,9 @@ def _marking(source: ContextSource) -> Callable[[Item], Item]:
         if item.id in differing:
             item = msgspec.structs.replace(item, difference=differing[item.id])
         fields, stale = disputed_by_id(item.id), () if item.stale else stale_by_id(item.id)
-        label = item.label
+        record = records.get(item.id)
+        doubt = mark_of(record and doubts.mark(record))
+        label = item.label if item.label.startswith(doubt) else f"{doubt}{item.label}"
         if fields and _DISPUTED not in label:
             label += f"{_DISPUTED}{', '.join(fields)}) "
         if stale:

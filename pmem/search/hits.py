@@ -7,12 +7,14 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from pmem.core.origin import RecordOrigin
 from pmem.core.retrieval.collection import LinkedMemory, brought_along
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.retrieval.pool import DocumentKey
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
 from pmem.core.trust import Trust, trust_of
 from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.ids import short
@@ -43,7 +45,8 @@ HARDLY: Final = 0.25
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """Something that answers a query; `stale` are citations that do not hold any more.
 
-    `trust` and `state` are those of a memory or an episode, `places` those of a memory.
+    `trust` and `state` are those of a memory or an episode, `places` those of a memory. `origin`
+    is there where nobody has reviewed it, and whoever works here did not write it.
     """
 
     id: str
@@ -60,6 +63,7 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     trust: Trust | None = None
     state: State | None = None
     places: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    origin: RecordOrigin | msgspec.UnsetType = msgspec.UNSET
 
 
 class BranchHit(msgspec.Struct, frozen=True, kw_only=True):
@@ -185,15 +189,19 @@ def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit
         yield LoadedHit(kind, record, document, hit)
 
 
-def hits_of(workspace: Workspace, found: Iterable[LoadedHit]) -> Iterator[SearchHit]:
+def hits_of(
+    workspace: Workspace, found: Iterable[LoadedHit], doubts: Doubts | None = None
+) -> Iterator[SearchHit]:
     """Describe documents without secrets, each when it is asked for."""
     from pmem.memory.reading import Staleness  # what finds nothing needs none of it
 
     staleness = Staleness(workspace)
     mask = workspace.mask.fields
-    return (
-        _hit(one._replace(document=mask(one.document)), staleness(one.document)) for one in found
-    )
+    doubted = doubts or Doubts(workspace)
+    for one in found:
+        hit = _hit(one._replace(document=mask(one.document)), staleness(one.document))
+        origin = doubted.mark(one.record)
+        yield hit if origin is None else msgspec.structs.replace(hit, origin=origin)
 
 
 def related_to(
@@ -214,9 +222,16 @@ def most_related(given: int | None) -> int:
     return RELATED_MEMORIES if given is None else given
 
 
-def describe_related(workspace: Workspace, along: dict[str, LinkedMemory]) -> Iterator[Related]:
-    """Describe what is brought along; what vanished since the ranking is left out."""
+def describe_related(
+    workspace: Workspace, along: dict[str, LinkedMemory], doubts: Doubts
+) -> Iterator[Related]:
+    """Describe what is brought along; what vanished since the ranking is left out.
+
+    What is in doubt is brought along by nothing, unless it is shown as all else is.
+    """
     for found in opened(workspace, map(as_scored, along.values())):
+        if doubts.mark(found.record) is not None:
+            continue
         tie = along[found.document.id]
         yield Related(
             id=tie.id,

@@ -44,6 +44,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     With `mine`, whoever asks is shown what their own memory has, beside the hits.
     `context` is what else is known, such as what is being done: of what the query finds, that
     which it speaks of as well comes first. It finds nothing by itself.
+    With `reviewed`, only what the reviewed branch holds is found.
     `expect` names what should be found: the answer says what became of it, and nothing counts as
     recalled.
     """
@@ -72,6 +73,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         asked("Say why this is not found; exits with 1 if so.", shown="REF", completes="memory"),
     ] = None
     mine: bool = False
+    reviewed: Annotated[bool, asked("Only what was reviewed.")] = False
     context: Annotated[
         str | None, asked("What else you are working on: hits on it come first.")
     ] = None

@@ -11,6 +11,7 @@ from typing import Any, Final
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import cut, fence_of, naming
 from pmem.core.lifecycle.presence import describe_matches
+from pmem.core.origin import mark_of
 from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet
 from pmem.core.text.terms import snippet, terms
@@ -119,7 +120,7 @@ def _hit_item(hit: SearchHit, asked: frozenset[str], mark: str = "") -> Item:
     stale = f" (stale: {', '.join(hit.stale)})" if hit.stale else ""
     about = () if hit.kind is SearchKind.MEMORY else (f"{hit.kind} {day(hit.created_at)}",)
     name = naming(hit.id, hit.places or about)
-    label = f"{name}{shown(hit.trust)}{state}{mark}{who}"
+    label = f"{name}{mark_of(hit.origin)}{shown(hit.trust)}{state}{mark}{who}"
     return Item(id=hit.id, label=label, text=snippet(hit.text.split(), asked, _WORDS) + stale)
 
 

@@ -11,25 +11,25 @@ import orjson
 
 from pmem.core.findings import Finding
 from pmem.core.lines import shortened
-from pmem.core.origin import Origin
+from pmem.core.origin import RecordOrigin
 from pmem.core.secrets import unsecret
 from pmem.errors import PmemError
 from pmem.memory.changes import RecordsRequest
-from pmem.project.origins import Origins
+from pmem.project.origins import Origins, origins_of
 from pmem.project.workspace import Workspace
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.git.repository import short as short_commit
 from pmem.values.ids import matches, short
 
-_TOLD: Final = 200
+_LONGEST_VALUE: Final = 200
 """Characters of a text that is told."""
 _MOST: Final = 5
 """So many fields are told of a record."""
 _TEXTS: Final = ("content", "summary", "title", "messages")
 _WORDS: Final = {
-    Origin.OUTSIDE: "changed outside pmem since the last commit",
-    Origin.MISSING: "removed outside pmem since the last commit",
-    Origin.BROUGHT: "brought by commits that nobody has reviewed",
+    RecordOrigin.OUTSIDE: "changed outside pmem since the last commit",
+    RecordOrigin.MISSING: "removed outside pmem since the last commit",
+    RecordOrigin.BROUGHT: "brought by commits that nobody has reviewed",
 }
 
 
@@ -43,7 +43,7 @@ class OriginsChecked(msgspec.Struct, frozen=True, kw_only=True):
     """How many records have which origin, what holds the reviewed ones, and what is in doubt."""
 
     records: int
-    origins: dict[Origin, int]
+    origins: dict[RecordOrigin, int]
     reviewed: str
     findings: tuple[Finding, ...]
 
@@ -57,7 +57,7 @@ class TakenRecord(msgspec.Struct, frozen=True, kw_only=True):
     gone: bool
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True):
+class TakenRecords(msgspec.Struct, frozen=True, kw_only=True):
     """The records that were taken as one's own."""
 
     items: tuple[TakenRecord, ...]
@@ -65,7 +65,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 
 def check_origins(workspace: Workspace, request: OriginRequest) -> OriginsChecked:
     """Say where all records come from, and which were changed behind pmem's back."""
-    origins = workspace.origins
+    origins = origins_of(workspace)
     if origins is None:
         return OriginsChecked(records=0, origins={}, reviewed="", findings=())
     found = origins.everywhere()
@@ -78,16 +78,16 @@ def check_origins(workspace: Workspace, request: OriginRequest) -> OriginsChecke
         findings += _unsigned(workspace, origins)
     counts = Counter(found.values())
     return OriginsChecked(
-        records=len(found) - counts[Origin.MISSING],
-        origins={origin: counts[origin] for origin in Origin if counts[origin]},
-        reviewed=origins.reviewed,
+        records=len(found) - counts[RecordOrigin.MISSING],
+        origins={origin: counts[origin] for origin in RecordOrigin if counts[origin]},
+        reviewed=origins.git.reviewed,
         findings=tuple(findings),
     )
 
 
-def take(workspace: Workspace, request: RecordsRequest) -> Taken:
+def take(workspace: Workspace, request: RecordsRequest) -> TakenRecords:
     """Take what was changed outside pmem as if pmem had written it just so."""
-    origins = workspace.origins
+    origins = origins_of(workspace)
     doubted = [] if origins is None else origins.everywhere().items()
     files: dict[str, bytes | None] = {}
     taken = []
@@ -95,13 +95,13 @@ def take(workspace: Workspace, request: RecordsRequest) -> Taken:
         fitting = []
         for path, origin in doubted:
             identifier = os.path.basename(path).removesuffix(".json")
-            is_doubted = origin in (Origin.OUTSIDE, Origin.MISSING)
+            is_doubted = origin in (RecordOrigin.OUTSIDE, RecordOrigin.MISSING)
             if is_doubted and matches(reference, identifier):
                 fitting.append((path, identifier, origin))
         if not fitting:
             workspace.resolve(reference)
         for path, identifier, origin in fitting:
-            files[path] = None if origin is Origin.MISSING else _bytes(workspace, path)
+            files[path] = None if origin is RecordOrigin.MISSING else _bytes(workspace, path)
             before = None if origins is None else origins.text_before(path)
             said = _text(_fields(files[path] or before))
             taken.append(
@@ -111,24 +111,24 @@ def take(workspace: Workspace, request: RecordsRequest) -> Taken:
             )
     workspace.own_writes.expect(workspace.root, files)
     workspace.own_writes.settle(workspace.root, dict.fromkeys(files))
-    return Taken(items=tuple(taken))
+    return TakenRecords(items=tuple(taken))
 
 
-def _finding(workspace: Workspace, origins: Origins, path: str, origin: Origin) -> Finding:
+def _finding(workspace: Workspace, origins: Origins, path: str, origin: RecordOrigin) -> Finding:
     whole = os.path.join(workspace.root, path)
     said = _WORDS[origin]
-    if origin is Origin.BROUGHT:
+    if origin is RecordOrigin.BROUGHT:
         text = _text(_fields(_bytes(workspace, path)))
         return Finding(whole, origin, f"{said}: {text}", severity="notice")
     before, now = _fields(origins.text_before(path)), _fields(_bytes(workspace, path))
-    if origin is Origin.OUTSIDE and before is None:
+    if origin is RecordOrigin.OUTSIDE and before is None:
         said = "not written by pmem, and not committed"
     what = "; ".join(_differences(before, now))
     return Finding(whole, origin, f"{said}: {what}" if what else said, severity="warning")
 
 
 def _unsigned(workspace: Workspace, origins: Origins) -> Iterator[Finding]:
-    for one in origins.unsigned():
+    for one in origins.git.unsigned():
         why = "has no signature" if one.state == "N" else f"has no good signature ({one.state})"
         said = f"commit {short_commit(one.commit)} of {one.author} {why}: {one.subject}"
         yield Finding(workspace.root, "unsigned", unsecret(said), severity="warning")
@@ -144,20 +144,20 @@ def _differences(before: dict[str, Any] | None, now: dict[str, Any] | None) -> I
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     names.sort(key=lambda name: name not in _TEXTS)
     for name in names[:_MOST]:
-        yield f"{name} was {_told(before.get(name))}, is {_told(now.get(name))}"
+        yield f"{name} was {_value_in_words(before.get(name))}, is {_value_in_words(now.get(name))}"
     if len(names) > _MOST:
         yield f"and {len(names) - _MOST} more fields differ"
 
 
 def _text(fields: dict[str, Any] | None) -> str:
     found = (fields.get(name) for name in _TEXTS) if fields else ()
-    return next((_told(value) for value in found if value), "nothing that can be read")
+    return next((_value_in_words(value) for value in found if value), "nothing that can be read")
 
 
-def _told(value: Any) -> str:
+def _value_in_words(value: Any) -> str:
     with suppress(TypeError):
         text = orjson.dumps(value).decode()
-        return shortened(unsecret(text), _TOLD)
+        return shortened(unsecret(text), _LONGEST_VALUE)
     return "something else"
 
 

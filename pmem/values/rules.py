@@ -222,14 +222,17 @@ class OwnRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrustRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Which memories were reviewed. A project cannot set it.
+    """Whose memories are shown as they are. A project cannot set any of it.
 
     Attributes:
         ref: The branch or tag whose memories were reviewed; the default branch of `upstream`, of
             `origin` or of the only remote when empty, else what is checked out. [own]
+        unreviewed: How searches, lists and contexts show what nobody reviewed and you did not
+            write: as the rest, with a mark, below the rest, or not at all. [own]
     """
 
     ref: str = ""
+    unreviewed: Literal["show", "mark", "below", "hide"] = "mark"
 
 
 class VectorRules(msgspec.Struct, frozen=True, kw_only=True):

@@ -55,7 +55,8 @@ FURTHER: Final = tuple(
         (
             "Agents and consent",
             "For a memory that several agents write to, or that is about people.",
-            """limits.agent consent.fields consent.two_signals mine.agents trust.ref""",
+            """limits.agent consent.fields consent.two_signals mine.agents trust.ref
+            trust.unreviewed""",
         ),
         (
             "Apps",

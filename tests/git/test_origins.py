@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.core.origin import Origin
+from pmem.core.origin import RecordOrigin
 from pmem.project.origins import Origins
 from pmem.project.workspace import Workspace
-from tests.effort import IS_THOROUGH, examples
+from tests.effort import IS_THOROUGH
 from tests.faults.console import Done, pmem
 from tests.git.branches import BIN, ROOT, commit, git, ok
 
@@ -51,7 +51,8 @@ def changed(path: Path, **fields: Any) -> None:
 
 
 def origins() -> dict[str, int]:
-    return pmem("check", "origin", "--json").data["origin"]["origins"]
+    found: dict[str, int] = pmem("check", "origin", "--json").data["origin"]["origins"]
+    return found
 
 
 def edit_content() -> None:
@@ -189,7 +190,8 @@ def test_where_nothing_can_be_noted_nothing_is_claimed(environment: dict[str, st
 def test_without_git_only_what_pmem_wrote_can_be_told() -> None:
     add_all("init"), add_all("add", "The limit is 40"), add_all("add", "Water is wet")
     assert origins() == {"written": 2}
-    edit_content(), forge_another()
+    edit_content()
+    forge_another()
     assert origins() == {"written": 1, "outside": 1, "unknown": 1}
 
 
@@ -217,9 +219,9 @@ def test_a_broken_list_counts_as_lost(tmp_path: Path) -> None:
 def test_no_project_says_what_was_reviewed() -> None:
     start()
     edit_content()
-    Path(ROOT, "config.toml").write_text('[trust]\nref = "HEAD"\n')
+    Path(ROOT, "config.toml").write_text('[trust]\nref = "HEAD"\nunreviewed = "show"\n')
     found = {row["name"]: row["value"] for row in pmem("config", "list", "--json").data["items"]}
-    assert found["trust.ref"] == ""
+    assert (found["trust.ref"], found["trust.unreviewed"]) == ("", "mark")
 
 
 def test_commits_without_a_signature_are_named() -> None:
@@ -227,6 +229,100 @@ def test_commits_without_a_signature_are_named() -> None:
     done = pmem("check", "origin", "--signed")
     assert done.code == 1
     assert b"has no signature: x" in done.out
+
+
+def tampered() -> None:
+    """Leave one memory that was reviewed, one that is written here, and one that was changed."""
+    start()
+    add_all("add", "The limit of tea is 7")
+    changed(file_with("limit is 40"), content="The limit is 99", importance=1.0, pinned=True)
+
+
+@pytest.mark.parametrize(
+    ("treats", "texts"),
+    [
+        ("show", ["The limit is 99", "The limit of tea is 7"]),
+        ("mark", ["(changed outside pmem) The limit is 99", "The limit of tea is 7"]),
+        ("below", ["The limit of tea is 7", "(changed outside pmem) The limit is 99"]),
+        ("hide", ["The limit of tea is 7"]),
+    ],
+)
+def test_what_was_changed_outside_is_shown_as_the_setting_says(
+    treats: str, texts: list[str]
+) -> None:
+    tampered()
+    environment = {"PMEM_TRUST_UNREVIEWED": treats}
+    for command in (("search", "limit"), ("list",), ("context", "limit"), ("context",)):
+        out = pmem(*command, environment=environment).out.decode()
+        assert all(text in out for text in texts), (command, out)
+        assert ("limit is 99" in out) == (treats != "hide"), (command, out)
+        assert out.count("changed outside") == (treats in ("mark", "below")), (command, out)
+    found = pmem("search", "limit", environment=environment).out.decode()
+    places = [found.index(text) for text in texts]
+    assert places == sorted(places)
+
+
+def test_only_what_was_reviewed_can_be_asked_for() -> None:
+    tampered()
+    for command in (("search", "water limit"), ("list",), ("context", "water limit")):
+        out = pmem(*command, "--reviewed").out.decode()
+        assert "Water is wet" in out, command
+        assert "limit" not in out, command
+    done = pmem("search", "limit", "--reviewed", "--json").data
+    assert (done["hits"], done["removed"]) == ([], {"unreviewed": 2})
+    receipt = pmem("context", "water limit", "--reviewed").out.decode()
+    assert "2 unreviewed" in receipt
+
+
+def test_what_is_left_out_makes_room_for_what_was_reviewed() -> None:
+    start()
+    for number in range(8):
+        add_all("add", f"limit limit limit limit {number}", "--force")
+    (hit,) = pmem("search", "limit", "-k", "1", "--reviewed", "--json").data["hits"]
+    assert hit["text"] == "The limit is 40"
+
+
+def test_what_was_changed_outside_does_not_stand_first_in_a_context() -> None:
+    tampered()
+    told = pmem("context", "something else altogether").out.decode()
+    assert "limit is 99" not in told.split("## Recalled")[0] or "Water" in told
+    assert pmem("context", "tea", "--json").data["sections"][0]["name"] != "memory"
+
+
+def test_whoever_works_alone_never_sees_a_mark_on_what_they_wrote(tmp_path: Path) -> None:
+    start()
+    ok("init", "--quiet", "--bare", str(tmp_path / "hub"))
+    ok("remote", "add", "origin", str(tmp_path / "hub"))
+    ok("push", "--quiet", "origin", "main")
+    add_all("add", "The limit of tea is 7")
+    side = (("checkout", "-q", "-b", "side"), ("push", "-q", "origin", "side"))
+    for step in (("status",), ("add", "--all"), ("commit", "-qm", "x"), *side):
+        ok(*step)
+        assert b"(" not in pmem("list").out
+    edit_content()
+    assert pmem("list").out.count(b"(changed outside pmem)") == 1
+    commit()
+    assert b"(" not in pmem("list").out
+
+
+def test_a_branch_of_others_is_marked_until_it_is_reviewed(tmp_path: Path) -> None:
+    start()
+    ok("clone", "--quiet", "--bare", ".", str(tmp_path / "hub"))
+    ok("remote", "add", "origin", str(tmp_path / "hub"))
+    ok("fetch", "--quiet", "origin")
+    ok("clone", "--quiet", str(tmp_path / "hub"), str(tmp_path / "bo"))
+    there = os.path.abspath(".")
+    os.chdir(tmp_path / "bo")
+    pmem("add", "Obey the proposal", "--pin", environment={"HOME": str(tmp_path / "bo-home")})
+    ok("add", "--all"), git("commit", "-qm", "x", environment=COLLEAGUE)
+    ok("push", "--quiet", "origin", "HEAD:proposal")
+    os.chdir(there)
+    ok("fetch", "--quiet", "origin"), ok("checkout", "--quiet", "proposal")
+    assert b"(not reviewed) Obey" in pmem("list").out
+    assert origins() == {"reviewed": 2, "brought": 1}
+    assert pmem("check", "--strict", "origin").code == 0
+    ok("push", "--quiet", "origin", "HEAD:main")
+    assert b"(not reviewed)" not in pmem("list").out
 
 
 class World:
@@ -251,8 +347,9 @@ class World:
         ok("clone", "--quiet", "hub", "one", cwd=folder)
         self.places = ["one"]
         self.place = "one"
-        self.pmem("init", "--no-hooks") if False else self.pmem("init")
-        self.pmem("add", self.text()), self.pmem("add", self.text())
+        self.pmem("init")
+        self.pmem("add", self.text())
+        self.pmem("add", self.text())
         self.commit()
         self.git("push", "--quiet", "origin", "HEAD:main")
         ok("clone", "--quiet", "hub", "bo-clone", cwd=folder)
@@ -343,7 +440,8 @@ class World:
             self.git("merge", "--abort")
 
     def rebase(self) -> None:
-        self.commit(), self.git("fetch", "--quiet", "origin")
+        self.commit()
+        self.git("fetch", "--quiet", "origin")
         if self.git("rebase", "--quiet", "origin/main"):
             self.git("rebase", "--abort")
 
@@ -352,9 +450,9 @@ class World:
 
     def stash_pop(self) -> None:
         before = self.out("stash", "list")
-        if before and not self.out("status", "--porcelain", "--untracked-files=no"):
-            if self.git("stash", "pop", "--quiet"):
-                self.git("reset", "--quiet", "--hard")
+        is_clean = not self.out("status", "--porcelain", "--untracked-files=no")
+        if before and is_clean and self.git("stash", "pop", "--quiet"):
+            self.git("reset", "--quiet", "--hard")
 
     def checkout(self) -> None:
         branch = self.random.choice(("side", "other", "main"))
@@ -382,11 +480,13 @@ class World:
         self.git_in("bo-clone", "reset", "--quiet", "--hard", "origin/main")
 
     def try_proposal(self) -> None:
-        self.commit(), self.git("fetch", "--quiet", "origin")
+        self.commit()
+        self.git("fetch", "--quiet", "origin")
         self.git("checkout", "--quiet", "--detach", "origin/proposal")
 
     def merge_proposal(self) -> None:
-        self.commit(), self.git("fetch", "--quiet", "origin")
+        self.commit()
+        self.git("fetch", "--quiet", "origin")
         if self.git("merge", "--quiet", "--no-edit", "origin/proposal"):
             self.git("merge", "--abort")
 
@@ -436,7 +536,7 @@ class World:
             if path.endswith(".json")
         }
 
-    def expected(self) -> dict[str, Origin]:
+    def expected(self) -> dict[str, RecordOrigin]:
         files = self.files()
         reviewed, head = self.tree("origin/main"), self.tree("HEAD")
         own = self.own_blobs()
@@ -444,22 +544,22 @@ class World:
         for path, data in files.items():
             leaf = data in self.leaves.get(path, ())
             if data == reviewed.get(path):
-                found[path] = Origin.REVIEWED
+                found[path] = RecordOrigin.REVIEWED
             elif data == head.get(path):
                 is_own = leaf or (path, data) in own
-                found[path] = Origin.COMMITTED if is_own else Origin.BROUGHT
+                found[path] = RecordOrigin.COMMITTED if is_own else RecordOrigin.BROUGHT
             else:
-                found[path] = Origin.WRITTEN if leaf else Origin.OUTSIDE
+                found[path] = RecordOrigin.WRITTEN if leaf else RecordOrigin.OUTSIDE
         for path in head.keys() - files.keys():
             if self.place not in self.removed.get(path, ()):
-                found[path] = Origin.MISSING
+                found[path] = RecordOrigin.MISSING
         known = {
             line.removeprefix(f"{ROOT}/")
             for line in self.out("log", "--all", "-m", "--format=", "--name-only").splitlines()
         }
         for path, places in self.here.items():
             if self.place in places and path not in {*files, *head, *known}:
-                found[path] = Origin.MISSING
+                found[path] = RecordOrigin.MISSING
         return found
 
     def own_blobs(self) -> set[tuple[str, bytes]]:
@@ -478,7 +578,7 @@ class World:
                     )
         return found
 
-    def told(self) -> dict[str, Origin]:
+    def told(self) -> dict[str, RecordOrigin]:
         root = str(self.folder / self.place / ROOT)
         environment = {**os.environ, **self.mine}
         return Origins(Workspace(root, environment=environment)).everywhere()
