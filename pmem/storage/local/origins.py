@@ -273,12 +273,14 @@ def _key_in(path: str) -> bytes | None:
 
 def _make_key(path: str) -> None:
     """Make the key, which only its owner can read; whoever was faster made it."""
+    from secrets import token_bytes  # slow, and needed once
+
     aside = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(path), _FOLDER, exist_ok=True)
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, _PRIVATE)
         with open(descriptor, "wb") as file:
-            file.write(os.urandom(_KEY_BYTES))
+            file.write(token_bytes(_KEY_BYTES))
         try:
             os.link(aside, path)
         finally:
