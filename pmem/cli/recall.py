@@ -177,9 +177,10 @@ def marks_in(found: SearchResult) -> dict[str, str]:
 def tie_of(related: Related) -> str:
     """Say what a memory has to do with the hit that brought it along."""
     hit, how = short(related.via), related.type.replace("_", " ")
+    mark = mark_of(related.origin)
     if related.type == _PLAIN_LINK:
-        return f"related to {hit}"
-    return f"({hit} {how} it)" if related.forward else f"{how} {hit}"
+        return f"{mark}related to {hit}"
+    return f"{mark}({hit} {how} it)" if related.forward else f"{mark}{how} {hit}"
 
 
 def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:

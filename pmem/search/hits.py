@@ -135,6 +135,7 @@ class Related(msgspec.Struct, frozen=True, kw_only=True):
     strength: float
     via: str
     forward: bool
+    origin: RecordOrigin | msgspec.UnsetType = msgspec.UNSET
 
 
 Scored = tuple[SearchKind, DocumentKey, Ranked]
@@ -227,10 +228,11 @@ def describe_related(
 ) -> Iterator[Related]:
     """Describe what is brought along; what vanished since the ranking is left out.
 
-    What is in doubt is brought along by nothing, unless it is shown as all else is.
+    What is in doubt is not, unless it is only to be marked.
     """
     for found in opened(workspace, map(as_scored, along.values())):
-        if doubts.mark(found.record) is not None:
+        origin = doubts.mark(found.record)
+        if origin is not None and doubts.treats != "mark":
             continue
         tie = along[found.document.id]
         yield Related(
@@ -241,6 +243,7 @@ def describe_related(
             strength=tie.strength,
             via=tie.via,
             forward=tie.forward,
+            origin=origin or msgspec.UNSET,
         )
 
 

@@ -104,7 +104,8 @@ def _search(found: SearchResult, budget: int, count: Count) -> str:
     items += [
         Item(
             id=one.id,
-            label=f"{naming(one.id)}({one.type.replace('_', ' ')} {short(one.via)}) ",
+            label=f"{naming(one.id)}{mark_of(one.origin)}"
+            f"({one.type.replace('_', ' ')} {short(one.via)}) ",
             text=snippet(one.text.split(), asked, _WORDS),
         )
         for one in found.related

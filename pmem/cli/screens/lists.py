@@ -39,7 +39,7 @@ def _memory_tail(memory: Memory, at: datetime, view: ScreenView, mark: str) -> L
     trust = shown(Trust.MEDIUM).strip(" ()") if trust_of(memory) is Trust.MEDIUM else ""
     told = "  ".join(filter(None, (*tags, view.when(memory.created_at), trust)))
     state = (state_mark(memory.state) or validity_mark(memory, at)).strip(" ()")
-    doubt = (f"  {mark}" if mark else "", "yellow")
+    doubt = (f"  {mark}" if mark else "", "red")
     return [(told, "dim"), doubt, (f"  {state}" if state else "", "magenta")]
 
 

@@ -43,7 +43,7 @@ CHECK_STAGED: Final = Operation("check.staged", "Report what is wrong with the n
 CHECK_ORIGINS: Final = Operation("check.origin",
     "Say which records something else than pmem has changed", pmem.upkeep.origins.check_origins,
     "whole", doing="check where records come from")
-TAKE: Final = Operation("check.take", "Take what was changed outside pmem as written here",
+TAKE: Final = Operation("check.accept", "Take what was changed outside pmem as written here",
     pmem.upkeep.origins.take, "whole", doing="check where records come from", writes="beside",
     effect="idempotent", is_final=True, by_person=True)
 SCAN: Final = Operation("scan", "Look for secrets in the memory, and never show one",
