@@ -26,9 +26,10 @@ thorough: $(VENV)/.developing  # every case, and all the examples that the prope
 rest: $(VENV)/.developing  # what `make test` leaves out: what takes seconds each, most of many cases
 	PMEM_REST=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-assistants: $(VENV)/.developing  # Codex and Gemini CLI from npm, offline
+assistants: $(VENV)/.developing  # Claude Code, Codex, Gemini CLI and OpenCode from npm, offline
 	$(BIN)/python -m tests.assistants.real
 	$(BIN)/python -m tests.assistants.real_capture
+	$(BIN)/python -m tests.assistants.real_reads
 
 browser: $(VENV)/.browsing  # the page of `pmem report` in Chromium; PMEM_SHOTS=DIR keeps pictures
 	PMEM_THOROUGH=1 PMEM_BROWSER=1 $(BIN)/python -m pytest -n 0 -s tests/report/test_chromium.py
@@ -73,8 +74,9 @@ bench: $(VENV)/.developing
 	$(BIN)/python -m tests.benchmarks.review
 	$(BIN)/python -m tests.benchmarks.postgres
 
-mutants: $(VENV)/.developing  # MODULE=pmem/core/retrieval/ranking.py MOST=60
-	$(BIN)/python -m tests.mutation $(MODULE) $(if $(MOST),--most $(MOST))
+mutants: $(VENV)/.developing  # MODULE=pmem/core/retrieval/ranking.py MOST=60 TESTS=tests/core
+	$(BIN)/python -m tests.mutation $(MODULE) $(if $(MOST),--most $(MOST)) \
+		$(if $(TESTS),--tests $(TESTS))
 
 $(VENV)/.installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "pmem needs Python 3.11 or newer" >&2; exit 1; }

@@ -1,8 +1,9 @@
 """Writes the pages of reference from the tables that the program itself uses.
 
 They are docs/settings.md, docs/tuning.md, docs/commands.md, docs/types.md, docs/modules.md, the
-manual page docs/pmem.1, and pmem/cli/reference.json, by which `pmem --help` and `pmem help --json`
-answer at once; and the packages of assistants. Run it with the project's Python:
+manual page docs/pmem.1, pmem/cli/reference.json, by which `pmem --help` and `pmem help --json`
+answer at once, and pmem/server/greetings.json, by which `pmem mcp` does; and the packages of
+assistants. Run it with the project's Python:
 `python docs/generate.py`. A test fails when the committed files differ from what it writes.
 """
 
@@ -11,6 +12,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from copy import copy
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,9 @@ from docs.type_guide import GUIDE
 from pmem import errors
 from pmem.cli.app import root
 from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, MORE, SECTIONS
+from pmem.server.greeting import HANDSHAKE, LISTS, MODERN
+from pmem.server.mcp import go_on
+from pmem.server.tools import chosen
 from pmem.values.config import Setting, known, table
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.rules import as_text
@@ -26,6 +31,7 @@ from pmem.values.setting_groups import EVERYDAY, FURTHER
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 TABLE = os.path.join(os.path.dirname(FOLDER), "pmem", "cli", "reference.json")
+GREETINGS = os.path.join(os.path.dirname(FOLDER), "pmem", "server", "greetings.json")
 WIDTH = 78
 
 Commands = Iterator[tuple[str, Any, Any]]
@@ -200,6 +206,34 @@ def _modules() -> Iterator[tuple[str, str]]:
                 yield path.relative_to(package).as_posix(), " ".join(first.split())
 
 
+def sdk_greetings() -> dict[str, dict[str, Any]]:
+    """Return what the SDK of MCP answers where a talk begins, by the revision and the method."""
+    who = {"name": "docs", "version": "1"}
+    hello = {"protocolVersion": HANDSHAKE[-1], "capabilities": {}, "clientInfo": who}
+    asking = {"protocolVersion": MODERN, "clientInfo": who, "clientCapabilities": {}}
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in asking.items()}
+    return {
+        HANDSHAKE[-1]: _answers(
+            [("initialize", hello), *((name, {}) for name in ("ping", *LISTS))]
+        ),
+        MODERN: _answers([(name, {"_meta": meta}) for name in ("server/discover", *LISTS)]),
+    }
+
+
+def _answers(asked: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": name, "method": name, "params": params}).encode()
+        for name, params in asked
+    ]
+    told = BytesIO()
+    never: Any = None
+    go_on(never, chosen("agent", read_only=False), (BytesIO(), told), (lines, 0), never)
+    return {
+        (answer := json.loads(line))["id"]: answer["result"]
+        for line in told.getvalue().split(b"\n")[:-1]
+    }
+
+
 def pages() -> dict[str, str]:
     """Return every generated page by its path."""
     return {
@@ -210,6 +244,7 @@ def pages() -> dict[str, str]:
         os.path.join(FOLDER, "modules.md"): modules_page(),
         os.path.join(FOLDER, "pmem.1"): manual_page(),
         TABLE: _json(reference()),
+        GREETINGS: _json(sdk_greetings()),
         **{
             os.path.join(os.path.dirname(FOLDER), *path.split("/")): text
             for path, text in packages.files().items()

@@ -1,8 +1,10 @@
 """The packages of assistants, from the table that `pmem setup` writes by.
 
-They are a plugin of Claude Code, one of Codex and an extension of Gemini CLI in packages/, the two
-files that make a clone of this repository a marketplace, and server.json for the registry of MCP
-servers. docs/generate.py writes them.
+They are a plugin of Claude Code, one of Codex, an extension of Gemini CLI and a plugin of OpenCode
+in packages/, the two files that make a clone of this repository a marketplace, and server.json for
+the registry of MCP servers. docs/generate.py writes them. Once pmem is
+published, put the account in place of OWNER here, and `mcp-name: ` with the server's name into
+README.md.
 """
 
 import json
@@ -12,9 +14,16 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pmem import __version__
-from pmem.assistants.harnesses import HARNESSES, SHARED_PROGRAM, ServerForm, SetupFile, entries
+from pmem.assistants.harnesses import (
+    HARNESSES,
+    SECONDS,
+    SHARED_PROGRAM,
+    ServerForm,
+    SetupFile,
+    entries,
+)
 from pmem.assistants.json_entries import JsonEntries
-from pmem.assistants.texts import agents_md
+from pmem.assistants.texts import agents_md, opencode_plugin
 from pmem.project.configuration import DEFAULT_FOLDER
 
 _PROJECT: Final = tomllib.loads(
@@ -109,7 +118,7 @@ def files() -> dict[str, str]:
     }
     for name in _PACKAGES:
         found |= {f"packages/{name}/{path}": text for path, text in _files_of(name).items()}
-    return found
+    return found | {f"packages/opencode/{path}": text for path, text in _opencode().items()}
 
 
 def _files_of(name: str) -> dict[str, str]:
@@ -133,6 +142,21 @@ def _files_of(name: str) -> dict[str, str]:
     else:
         found[".mcp.json"] = listed
     return {package.manifest: as_json(manifest), **found}
+
+
+def _opencode() -> dict[str, str]:
+    """Return OpenCode's plugin and its settings, as `setup` writes them, and how to take them."""
+    server, _ = HARNESSES["opencode"].files["project"]
+    commands = (
+        "mkdir -p ~/.config/opencode/plugin && cp packages/opencode/pmem.js $_",
+        "# and what opencode.json here has, into ~/.config/opencode/opencode.json",
+    )
+    about = {"name": "opencode", "title": "OpenCode", "commands": "\n".join(commands)}
+    return {
+        "pmem.js": opencode_plugin(SHARED_PROGRAM, SECONDS).put(None),
+        "opencode.json": _entries("opencode", server),
+        "README.md": _README.format(**about),
+    }
 
 
 def _entries(name: str, file: SetupFile) -> str:
@@ -161,7 +185,10 @@ def _codex_marketplace() -> dict[str, Any]:
 
 
 def _registry() -> dict[str, Any]:
-    """Return the server as the registry lists it: `uvx --with ...[mcp] ...@VERSION mcp`."""
+    """Return the server as the registry lists it: `uvx --with ...[mcp] ...@VERSION mcp`.
+
+    To publish it, put the account in place of OWNER, and `mcp-name: NAME` into README.md.
+    """
     package = {
         "registryType": "pypi",
         "identifier": _PROJECT["name"],

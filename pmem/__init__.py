@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pmem.library import Project
     from pmem.memory.requests import AddRequest, EditRequest
     from pmem.search.context_request import ContextRequest
-    from pmem.search.picking import SearchRequest
+    from pmem.search.hits import SearchRequest
     from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
 
 _PUBLIC = {

@@ -54,7 +54,7 @@ ARROWS: Final[dict[str, str]] = {
 """Each room, from the bottom to the top, and those that it may use: at the top of a module or in a
 function. What only a type checker reads is no arrow."""
 
-SERVED: Final = frozenset({"storage", "backend", "unindexed", "limited", "past", "store"})
+SERVED: Final = frozenset({"storage", "backend", "limited", "past", "store"})
 """What of `storage` every service may use; each other part of it is a room of its own."""
 
 MOST_NAMES: Final = 23
@@ -158,6 +158,7 @@ def test_the_protocols_sdk_is_known_to_two_modules_and_to_no_command_but_one() -
     assert known == {"pmem.server.mcp", over_http}
     assert users(known) == {
         "pmem.cli.serve",
+        "pmem.server.greeting",
         over_http,
         "pmem.server.http.application",
     }

@@ -26,7 +26,7 @@ from pmem.core.text.sentences import read, split_sentences
 from pmem.core.text.terms import terms
 from pmem.core.visible import one_visible_line
 from pmem.project.workspace import Workspace
-from pmem.values.records import MemoryType, Message, Role
+from pmem.values.records import MemoryType, Message, Role, State
 from pmem.values.times import UNDATED, in_utc
 
 MOST_QUOTES: Final = 12
@@ -288,11 +288,12 @@ def _question(
 
 
 def _noted(workspace: Workspace, part: SessionPart) -> list[str]:
-    """Return what the memory was told since a part of a session began."""
+    """Return what the memory was told since a part of a session began, and what was dropped."""
     for line in part.lines:
         with suppress(ValueError, OverflowError, TypeError):
             began = in_utc(datetime.fromisoformat(line["timestamp"]))
-            since = Selection(wanted=Filter(updated_after=began))
+            states = (State.ACTIVE, State.SOFT_DELETED)
+            since = Selection(wanted=Filter(updated_after=began, states=states))
             return [one.content for one in workspace.memories.select(since)]
     return []
 

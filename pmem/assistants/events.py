@@ -44,6 +44,7 @@ _NAMED = {
     "gemini": "SessionStart BeforeAgent BeforeTool AfterTool PreCompress AfterAgent SessionEnd",
     "cursor": "sessionStart - - - preCompact stop sessionEnd",
     "vscode": "SessionStart - - - PreCompact Stop -",
+    "opencode": "session.created chat.message tool.execute.before tool.execute.after - - -",
 }
 NAMES: "Mapping[str, Mapping[Event, str]]" = {
     harness: {event: name for event, name in zip(EVENTS, names.split()) if name != "-"}  # noqa: B905
@@ -88,18 +89,20 @@ _TAKE: "Mapping[str, tuple[Event, ...]]" = {
     "gemini": (SESSION_START, PROMPT, POST_TOOL),
     "cursor": (SESSION_START,),
     "vscode": (SESSION_START,),
+    "opencode": (SESSION_START, PROMPT, POST_TOOL),
 }
 TAKEN: "Mapping[str, Mapping[Event, Taken]]" = {
     harness: {event: Taken(harness, event) for event in events} for harness, events in _TAKE.items()
 }
 """Who takes a text at which event. Codex counts bytes, and refuses a key that it does not know.
 
-Gemini takes none before a tool's call, so it is told of a file once that was read or edited.
+Gemini and OpenCode take none before a tool's call, so they are told of a file once that was read
+or edited. OpenCode's plugin asks as the others' hooks do (see `texts.opencode_plugin`).
 """
 _MAY_BE_EMPTY = ("claude-code", "codex")
 """Who takes no answer for none, and may show an empty object; at a start `setup --check` reads it.
 """
-_STOPPED = ("claude-code", "codex", "gemini")
+_STOPPED = ("claude-code", "codex", "gemini", "opencode")
 """Who lets a hook stop a tool's call; Gemini in a form of its own."""
 _ASKED: "Mapping[str, str]" = {"claude-code": "", "codex": "block", "gemini": "deny"}
 """Who lets a hook ask something before a turn ends, and what has to be decided for it."""

@@ -65,7 +65,7 @@ class SetupFile(NamedTuple):
     path: str
     server: ServerForm | None = None
     hooks: HookForm | None = None
-    block: Literal["", "toml", "markdown"] = ""
+    block: Literal["", "toml", "markdown", "javascript"] = ""
     variable: str = ""
 
 
@@ -147,8 +147,14 @@ HARNESSES: Final[Mapping[str, Harness]] = {
     "opencode": Harness(
         "OpenCode",
         {
-            "project": (SetupFile("opencode.json", _OPENCODE),),
-            "user": (SetupFile(".config/opencode/opencode.json", _OPENCODE),),
+            "project": (
+                SetupFile("opencode.json", _OPENCODE),
+                SetupFile(".opencode/plugin/pmem.js", block="javascript"),
+            ),
+            "user": (
+                SetupFile(".config/opencode/opencode.json", _OPENCODE),
+                SetupFile(".config/opencode/plugin/pmem.js", block="javascript"),
+            ),
         },
     ),
     "zed": Harness("Zed", {"user": (SetupFile(".config/zed/settings.json", _ZED),)}),

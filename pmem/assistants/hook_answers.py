@@ -17,7 +17,7 @@ from pmem.core.lines import shortened
 from pmem.errors import Locked, PmemError, StorageRefused
 from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
-from pmem.storage.local.shown_keys import STARTED, key_of, stop_key_of
+from pmem.storage.local.shown_keys import AGAIN, STARTED, key_of, stop_key_of
 from pmem.values.records import Memory
 
 PATIENCE: Final = 0.5
@@ -108,11 +108,13 @@ def _answer_prompt(workspace: Workspace, request: HookRequest) -> HookAnswer:
     )
     if not told.text or _is_told_already(workspace, request, key_of("prompt", request.prompt)):
         return HookAnswer(thread=request.thread)
-    if told.shown:
-        _note_shown(workspace, request, told.shown)
+    if told.shown or told.again:
+        pointed = (f"{AGAIN}{told.again}",) * bool(told.again)
+        _note_shown(workspace, request, told.shown, keys=pointed)
     if told.own is not None:
         _note_shown_of_own(told.own, request, told.yours)
-    recalled = tuple(identifier for identifier, _ in told.shown)
+    ids = (told.again, *(identifier for identifier, _ in told.shown))
+    recalled = tuple(filter(None, ids))
     return HookAnswer(text=told.text, recalled=recalled, thread=request.thread)
 
 
@@ -220,6 +222,7 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
         stopped = _stopped(workspace, request, memories)
         if stopped is not None:
             return stopped
+        memories = _not_read(workspace, request, memories)
     if not request.longest:
         return HookAnswer(thread=request.thread)
     fresh = touch_answers.untold(workspace, request.thread, memories)
@@ -230,6 +233,19 @@ def answer_tool(workspace: Workspace, request: HookRequest) -> HookAnswer:
     text = touch_text(workspace, title, told, request.longest)
     recalled = tuple(memory.id for memory in told)
     return HookAnswer(text=text, recalled=recalled, thread=request.thread)
+
+
+def _not_read(workspace: Workspace, request: HookRequest, memories: list[Memory]) -> list[Memory]:
+    """Leave out the rules of files that the assistant reads together with what it touches."""
+    if not any(memory.source.file for memory in memories):
+        return memories
+    from pmem.assistants.read_files import files_read_with
+    from pmem.core.followed_rules import repeats_rule
+
+    top, project = workspace.sources.top, os.path.dirname(workspace.root)
+    touched = [os.path.join(top, *file.path.split("/")) for file in request.files]
+    read = files_read_with(request.harness, project, request.folder, touched)
+    return [memory for memory in memories if not repeats_rule(memory, read)]
 
 
 def _files_told(workspace: Workspace, files: Sequence[ToolFile]) -> str:
@@ -336,10 +352,11 @@ def _note_shown(
     shown: Iterable[tuple[str, str]],
     *,
     afresh: bool = False,
+    keys: Iterable[str] = (),
 ) -> None:
-    """Note what a session was shown; where nothing can be written, nothing is noted."""
+    """Note what a session was shown, and further keys; where that cannot be, nothing is noted."""
     if request.thread is None or workspace.read_only:
         return
-    keys = [key_of(identifier, text) for identifier, text in shown]
+    keys = [*keys, *(key_of(identifier, text) for identifier, text in shown)]
     with suppress(StorageRefused):
         workspace.own.shown.note(request.thread, keys, workspace.now(), afresh=afresh)

@@ -2,12 +2,13 @@
 
 Claude Code takes files that CLAUDE.md names with `@`, and AGENTS.md where there is no CLAUDE.md;
 Codex, Gemini, Cursor and VS Code read what stands here, from the project's top to the folder that
-they work in.
+they work in. Claude Code and Gemini also read those of a folder below it, with the first file
+there that they read or edit.
 """
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 _READ: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
@@ -21,6 +22,8 @@ _READ: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 _CLAUDE: Final = "claude-code"
 _INSTEAD: Final = (("AGENTS.md",),)
 """What Claude Code reads in a project without a file of its own, since 2.1.277."""
+_AT_A_FILE: Final = frozenset({"claude-code", "gemini"})
+"""Who reads the files of a folder with a file in it: measured with 2.1.197 and 0.61."""
 _CODE: Final = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 _INCLUDED: Final = re.compile(r"(?:^|\s)@([\w.~/-]+)")
 _MOST_BYTES: Final = 256 * 1024
@@ -36,12 +39,37 @@ def files_read(harness: str, project: str, folder: str) -> frozenset[str]:
     Returns:
         Their names relative to the project, with slashes; of a link also what it leads to.
     """
+    found = _own(harness, project, folder)
+    if harness == _CLAUDE and not found:
+        found = set(_there(project, folder, _INSTEAD))
+    return _with_targets(project, found)
+
+
+def files_read_with(
+    harness: str, project: str, folder: str, touched: Iterable[str]
+) -> frozenset[str]:
+    """Return the instruction files that an assistant reads with files that it reads or edits.
+
+    `touched` are paths of these files, and `folder` is the one that the assistant works in.
+    """
+    if harness not in _AT_A_FILE:
+        return frozenset()
+    folders = {os.path.dirname(file) for file in touched}
+    found = {file for one in folders for file in _own(harness, project, one)}
+    return _with_targets(project, found) - files_read(harness, project, folder)
+
+
+def _own(harness: str, project: str, folder: str) -> set[str]:
+    """Return the files of an assistant that are in a folder or above it, and what they include."""
     found = set(_there(project, folder, _READ.get(harness, ())))
-    if harness == _CLAUDE:
-        found = found | _included(project, found) or set(_there(project, folder, _INSTEAD))
+    return found | _included(project, found) if harness == _CLAUDE else found
+
+
+def _with_targets(project: str, files: Collection[str]) -> frozenset[str]:
+    """Return files and what those lead to that are links."""
     top = os.path.realpath(project)
-    real = (os.path.relpath(os.path.realpath(_path(project, file)), top) for file in found)
-    return frozenset(found | {file.replace(os.sep, "/") for file in real})
+    real = (os.path.relpath(os.path.realpath(_path(project, file)), top) for file in files)
+    return frozenset({*files, *(file.replace(os.sep, "/") for file in real)})
 
 
 def _there(project: str, folder: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:

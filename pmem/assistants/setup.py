@@ -18,6 +18,7 @@ from pmem.assistants.events import may_ask
 from pmem.assistants.harnesses import (
     HARNESSES,
     READ_BY_VSCODE,
+    SECONDS,
     Entry,
     Scope,
     SetupFile,
@@ -130,7 +131,7 @@ def set_up(workspace: Workspace, request: AssistantSetupRequest) -> AssistantSet
         for change in changes:
             _write(change, request)
         changes = [_change(workspace, request, file) for file in files_of(request)]
-    hooked = [one for one in changes if one.file.hooks and one.state == "set" and not one.why]
+    hooked = [one for one in changes if _runs(one.file) and one.state == "set" and not one.why]
     tried = request.check and hooked and shutil.which("pmem")
     top = os.path.dirname(workspace.root)
     return AssistantSetup(
@@ -279,6 +280,8 @@ def _form(
     if file.block == "markdown":
         return texts.agents_md(os.path.basename(workspace.root))
     program = _program(request.scope)
+    if file.block == "javascript":
+        return texts.opencode_plugin(program, SECONDS)
     if file.block == "toml":
         return texts.CodexServer(program, _usable)
     alone = file.hooks.alone if file.hooks else {}
@@ -310,12 +313,17 @@ def _has_any(path: str, wanted: Sequence[Entry]) -> bool:
         return False
 
 
+def _runs(file: SetupFile) -> bool:
+    """Tell whether a file has an assistant run hooks."""
+    return file.hooks is not None or file.block == "javascript"
+
+
 def _what(file: SetupFile) -> str:
     if file.block == "markdown":
         return "instructions"
     named = (
         "server" * (file.server is not None or file.block == "toml"),
-        "hooks" * bool(file.hooks),
+        "hooks" * _runs(file),
     )
     return " and ".join(filter(None, named))
 

@@ -10,7 +10,6 @@ from pmem.core.filters import Filter
 from pmem.core.outcomes import failed, warns
 from pmem.core.own_words import AT_START, KEEP
 from pmem.core.selection import Selection
-from pmem.core.visible import one_visible_line
 from pmem.project.caller import serving
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import BuiltContext
@@ -29,8 +28,6 @@ _GROUP_OF: Final = {
     MemoryType.PROCEDURE: _HOW,
     MemoryType.DECISION: _DECIDED,
 }
-_NAME: Final = 60
-"""Characters of a project's name."""
 
 
 def start_text(workspace: Workspace, built: BuiltContext) -> str:
@@ -56,10 +53,9 @@ def start_text(workspace: Workspace, built: BuiltContext) -> str:
 
 
 def _first_line(workspace: Workspace, shown: int, total: int) -> str:
-    name = one_visible_line(workspace.mask.text(workspace.project_name))[:_NAME]
     rest = "tool `search`" if can_serve() else "`pmem search`"
     many = f"all {shown}" if shown >= total else f"{shown} of {total}; the rest: {rest}"
-    return f"{AT_START} ({name}, {many}). {KEEP}"
+    return f"{AT_START} ({workspace.project_name}, {many}). {KEEP}"
 
 
 def _group_of(memory: Memory | None) -> str:

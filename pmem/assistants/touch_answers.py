@@ -5,20 +5,21 @@ thread; and a memory that a person marked may stop an edit, once, where the user
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from pmem.assistants.tool_calls import ToolFile
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of, naming
 from pmem.core.filters import Filter, cited_files
 from pmem.core.lines import shortened
-from pmem.core.origin import mark_of
+from pmem.core.origin import doubt_of
 from pmem.core.outcomes import warns
+from pmem.core.places import nearness
 from pmem.core.selection import Selection
-from pmem.core.trust import label_of, may_stop
+from pmem.core.trust import label_of, may_be_told, may_stop
 from pmem.errors import TooLarge
 from pmem.memory.reading import Staleness, fix_of
-from pmem.project.caller import serving
+from pmem.project.caller import noted_for, serving
 from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import Unreadable
@@ -56,7 +57,7 @@ def about_files(
     if ids is None:
         ids = _ids_applying(workspace, names)
     until = deadline()
-    wanted = Selection(wanted=Filter(), ids=ids or (), holding_at=workspace.now())
+    wanted = _selection(workspace, ids=ids or (), holding_at=workspace.now())
     held = [] if ids == () else serving(workspace, None).memories.select(wanted)
     found = [
         one
@@ -71,7 +72,12 @@ def about_files(
     doubted = doubts.of(found)
     if doubts.treats == "hide":
         found = [one for one in found if one.id not in doubted]
-    return sorted(found, key=lambda one: (one.id in doubted, _rank(one, overlaps)))
+    return sorted(found, key=lambda one: (one.id in doubted, _rank(one, overlaps, names)))
+
+
+def _selection(workspace: Workspace, **wanted: Any) -> Selection:
+    """Return what selects of some memories those that hooks show."""
+    return Selection(wanted=Filter(), noted_for=noted_for(workspace), **wanted)
 
 
 def _ids_applying(workspace: Workspace, names: Sequence[str]) -> tuple[str, ...] | None:
@@ -87,7 +93,9 @@ def about_error(workspace: Workspace, evidence: Sequence[str]) -> list[Memory]:
     """Return what failed with an error before, or fixed it."""
     from pmem.search.search import known_of
 
-    return [one for one in known_of(serving(workspace, None), evidence) if _still_tells(one)]
+    shown_to = noted_for(workspace)
+    known = known_of(serving(workspace, None), evidence)
+    return [one for one in known if _still_tells(one) and may_be_told(one, shown_to)]
 
 
 def untold(workspace: Workspace, thread: str | None, memories: Iterable[Memory]) -> list[Memory]:
@@ -118,10 +126,14 @@ def _still_tells(memory: Memory) -> bool:
     return memory.type is not MemoryType.DEAD_END or warns(memory)
 
 
-def _rank(memory: Memory, overlaps: Callable[[Citation], bool]) -> tuple[int, bool, float, str]:
-    place = _FIRST.index(memory.type) if memory.type in _FIRST else len(_FIRST)
+def _rank(
+    memory: Memory, overlaps: Callable[[Citation], bool], names: Sequence[str]
+) -> tuple[bool, bool, int, int, float, str]:
+    """Order memories: what warns, what cites the lines, what is closest, what binds."""
+    type_ = _FIRST.index(memory.type) if memory.type in _FIRST else len(_FIRST)
     is_met = any(map(overlaps, memory.citations))
-    return place, not is_met, -memory.importance, memory.id
+    close = max(nearness(memory.places, name) for name in names)
+    return not warns(memory), not is_met, -close, type_, -memory.importance, memory.id
 
 
 def _overlap(workspace: Workspace, files: Sequence[ToolFile]) -> Callable[[Citation], bool]:
@@ -160,15 +172,17 @@ def _ranges(workspace: Workspace, touch: ToolFile) -> Iterable[Lines]:
 def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], most: int) -> str:
     """Write memories, a line each; the longest are cut until there is room for all."""
     staleness = Staleness(workspace)
-    fixes = [fix_of(serving(workspace, None), memory) for memory in memories]
+    shown_to, plain = noted_for(workspace), workspace.settings.trust.is_plain
+    known = (fix_of(serving(workspace, None), memory) for memory in memories)
+    fixes = [fix if fix is not None and may_be_told(fix, shown_to) else None for fix in known]
     short_fixes = (fix for fix in fixes if fix and len(_one_line(workspace, fix)) <= _FIX)
     fixing = {fix.id for fix in short_fixes}
     doubted = Doubts(workspace).of(memories)
     lines = [
         (
             workspace.mask.text(
-                f"{naming(memory.id, memory.places)}{mark_of(doubted.get(memory.id))}"
-                f"{label_of(memory)}"
+                f"{naming(memory.id, memory.places)}{doubt_of(doubted.get(memory.id))}"
+                f"{label_of(memory, plain=plain)}"
                 f"{'(stale) ' if staleness(memory) else ''}"
             ),
             _line(workspace, memory, fix),

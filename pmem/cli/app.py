@@ -64,7 +64,9 @@ def run(arguments: Sequence[str], session: CommandSession | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        return _bug(session, error)
+        from pmem.cli.usage import tell_bug
+
+        return tell_bug(session, error)
     finally:
         session.close()
 
@@ -314,9 +316,7 @@ def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
         if "\0" in utf8(argument, "an argument"):
             raise InvalidValue(f"an argument has a zero byte: {argument!r}", "leave it out")
     try:
-        return root().main(
-            args=list(arguments), prog_name="pmem", standalone_mode=False, obj=session
-        )
+        return root().main(list(arguments), "pmem", standalone_mode=False, obj=session)
     except _Told as told:
         return told.answer
     except NoArgsIsHelpError as error:
@@ -327,20 +327,3 @@ def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
         from pmem.cli.usage import sentence
 
         raise UsageError(*sentence(error)) from None
-
-
-def _bug(session: CommandSession, error: Exception) -> int:
-    """Say one sentence about what should never happen, and keep the rest for a report."""
-    import traceback
-
-    from pmem.core.secrets import unsecret
-    from pmem.project.failures import note_failure
-
-    trace = unsecret("".join(traceback.format_exception(error)))
-    where = None if session.opened is None else note_failure(session.opened, trace)
-    sentence = f"this is a bug in pmem: {type(error).__name__}: {error}"
-    if where is None:
-        render.fail(session, PmemError(f"{sentence}\n{trace}"))
-    else:
-        render.fail(session, PmemError(sentence, f"please report it with {where}"))
-    return PmemError.exit_code

@@ -224,7 +224,7 @@ def undo(
     Memories, episodes, facts and the standing of conversations become what they were, as a new
     event: histories grow. What the command had added is deleted for good, unless a commit has
     it. It refuses if something else has changed the same record since. It does not undo
-    messages, settings or a purge.
+    `conversation say`, settings or a purge.
     """
     is_number = what.isdecimal() and len(what) <= _MOST_DIGITS
     wanted = {"many": int(what)} if is_number else {"reference": what}

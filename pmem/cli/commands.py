@@ -111,12 +111,12 @@ _ROWS: Final = {
     "import git": ("exchange", "git", "--dry-run"),
     "import adr": ("exchange", "adr", "0001-queue.md"),
     "import arrays": ("exchange", "import_arrays", "old-memory"),
-    "export arrays": ("exchange", "export_arrays", "backup"),
-    "export markdown": ("exchange", "export_markdown", "memory.md"),
-    "export audit": ("exchange", "export_audit", "trail.jsonl"),
-    "eval run": ("evaluation", "run", "golden.jsonl"),
-    "eval add": ("evaluation", "add", '"which database" k3v9'),
-    "eval misses": ("evaluation", "misses", ""),
+    "export arrays": ("exporting", "export_arrays", "backup"),
+    "export markdown": ("exporting", "export_markdown", "memory.md"),
+    "export audit": ("exporting", "export_audit", "trail.jsonl"),
+    "eval run": ("work", "evaluate", "golden.jsonl"),
+    "eval add": ("work", "add_question", '"which database" k3v9'),
+    "eval misses": ("work", "misses", ""),
 }
 """The module and the function of each command, and what stands behind its name in the example."""
 _MEANINGS: Final = {

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pmem.assistants.tool_calls import ToolFile
     from pmem.cli.session import CommandSession
 MOST_BYTES = 16_000_000  # of standard input; nobody's prompt is longer
+_AT_START = 0.5  # seconds for what was said to assistants, before a session goes on
 _OFF = ("off", "0", "false", "no")
 
 
@@ -221,7 +222,10 @@ def _ask_memory(
         **asked,
     )
     try:
-        return session.run(table.HOOK, request)
+        told = session.run(table.HOOK, request)
+        if event == SESSION_START:
+            session.take_in(_AT_START, given.session)
+        return told
     except Exception as error:
         if session.opened is not None:
             import traceback

@@ -17,8 +17,8 @@ from pmem.cli.session import Answer, CommandSession, Line, counted, listed, once
 from pmem.core.inbox import InboxChoice, InboxItem, InboxKind
 from pmem.core.lifecycle.neighbours import advice
 from pmem.errors import Ambiguous, NotFound, Refused, UsageError
-from pmem.memory.changes import RecordsRequest
-from pmem.memory.consent import ApproveRequest, ConfirmRequest, WaitingProposal, WaitingRequest
+from pmem.memory.changes import ConfirmRequest, RecordsRequest
+from pmem.memory.consent import ApproveRequest, WaitingProposal, WaitingRequest
 from pmem.memory.facts import FactsRequest, PromoteRequest, Promotion
 from pmem.operations import table
 from pmem.operations.operation import plain_form
@@ -60,6 +60,7 @@ def inbox(
     has expired, what nobody vouches for, and what fades. Each key runs the command that stands
     beside it in --json, and `pmem undo` undoes that. In a pipe it is a list.
     """
+    session.take_in_at_terminal()
     found = session.run(table.INBOX, request)
     asks_nothing = list_ or session.quiet or not (render.draws(session) and render.can_ask())
     if found.items and not asks_nothing:

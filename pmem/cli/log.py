@@ -94,8 +94,17 @@ def _events(session: CommandSession, request: EventsRequest, of: str | None) -> 
     return Answer(
         data=found,
         screen=drawn(session, screen, found.items),
-        note=_more(session, found, request.limit) if found.items else nothing,
+        note=_notes(session, found, request.limit, is_of_all=of is None)
+        if found.items
+        else nothing,
     )
+
+
+def _notes(session: CommandSession, found: Journal, limit: int, *, is_of_all: bool) -> str:
+    """Say how many more events there are, and what of agents waits for a person."""
+    said = "noted by agents, not confirmed: `pmem inbox --kind noted`"
+    waiting = f"{found.unconfirmed} {said}" if found.unconfirmed and is_of_all else ""
+    return "\n".join(filter(None, (_more(session, found, limit), waiting)))
 
 
 def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:

@@ -65,7 +65,8 @@ def _first_import(
         imports = render.confirmed(f"found {found}: import them?")
     if not imports:
         return [], [f"found {found}: `pmem import auto` takes them in", next_]
-    done = project_imported(session.run(table.IMPORT_PROJECT, ProjectImportRequest(), place))
+    wanted = ProjectImportRequest(progress=render.progress(session, "import"))
+    done = project_imported(session.run(table.IMPORT_PROJECT, wanted, place))
     return list(done.lines), [done.note]
 
 
@@ -85,6 +86,7 @@ def stats(session: CommandSession, request: AtRequest) -> Answer:
     """Show how much there is, and how it is used."""
     from pmem.cli.screens.figures import stats_note
 
+    session.take_in_at_terminal()
     found = session.run(table.STATS, request)
     screen = drawn(session, "figures.stats_screen", found)
     return Answer(data=found, screen=screen, note=stats_note(found))

@@ -11,15 +11,14 @@ from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.lifecycle.presence import describe_matches, state_mark, state_option
-from pmem.core.origin import mark_of
+from pmem.core.origin import doubt_of
 from pmem.core.retrieval.factors import Weights
 from pmem.core.text.terms import snippet, terms
-from pmem.core.trust import shown
+from pmem.core.trust import mark_of
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.search.context_request import ContextRequest
-from pmem.search.hits import Expectation, Related, SearchHit
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import Expectation, Related, SearchHit, SearchRequest
 from pmem.search.search import SearchResult
 from pmem.values.bounds import TEXT_BYTES
 from pmem.values.fields import NoArguments
@@ -60,6 +59,7 @@ def search(
         related=0 if no_related else None,
         mine=not no_mine and request.expect is None,
     )
+    session.take_in_at_terminal()
     found = session.run(table.SEARCH, request)
     asked, marks = set(terms(found.query)), marks_in(found)
     is_lost = found.expected is not None and not found.expected.is_met
@@ -177,7 +177,7 @@ def marks_in(found: SearchResult) -> dict[str, str]:
 def tie_of(related: Related) -> str:
     """Say what a memory has to do with the hit that brought it along."""
     hit, how = short(related.via), related.type.replace("_", " ")
-    mark = mark_of(related.origin)
+    mark = doubt_of(related.origin)
     if related.type == _PLAIN_LINK:
         return f"{mark}related to {hit}"
     return f"{mark}({hit} {how} it)" if related.forward else f"{mark}{how} {hit}"
@@ -190,8 +190,8 @@ def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
         (f" {hit.score:.2f} ", "green"),
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
         (f"[{mark}] " if mark else "", "yellow"),
-        (mark_of(hit.origin), "yellow"),
-        (shown(hit.trust), "yellow"),
+        (doubt_of(hit.origin), "yellow"),
+        (mark_of(hit.trust, hit.noted_by or ""), "yellow"),
         *who,
         *marked_words(snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
         (state_mark(hit.state), "yellow"),
@@ -285,6 +285,7 @@ def context(
     request = msgspec.structs.replace(
         request, agent=session.asker and session.concerned, omitted=session.json, mine=not no_mine
     )
+    session.take_in_at_terminal()
     built = session.run(table.CONTEXT, request)
     how = "estimated" if built.tokenizer == "estimate" else "counted"
     note = f"{built.tokens:,} of {built.budget:,} tokens, {how}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     T = TypeVar("T", bound=Struct)
 
 _PROGRESS_STEPS = 200
+_COUNTED = 500  # from one count to the next, where nobody knows how many there are
 
 
 def show(session: "CommandSession", answer: "Answer") -> None:
@@ -87,9 +88,10 @@ def progress(session: "CommandSession", what: str) -> "Callable[[int, int], None
         return lambda done, total: None
 
     def report(done: int, total: int) -> None:
-        if done == total or done % max(1, total // _PROGRESS_STEPS) == 0:
-            end = "\n" if done == total else ""
-            _write(sys.stderr, f"\r{what}: {done} of {total}{end}")
+        step = max(1, total // _PROGRESS_STEPS) if total else _COUNTED
+        if done and (done == total or done % step == 0):
+            of = f" of {total}" if total else ""
+            _write(sys.stderr, f"\r{what}: {done}{of}" + "\n" * (done == total))
             sys.stderr.flush()
 
     return report

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
 from signal import SIGINT, SIGTERM, default_int_handler, signal
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -175,6 +176,7 @@ def mcp(
     It talks on standard input and output. Its caller is the agent `assistant`, or the one that you
     name with --agent.
     """
+    from pmem.server.greeting import serve
     from pmem.server.tools import chosen
 
     offered = chosen(tools, read_only=session.read_only)
@@ -187,7 +189,8 @@ def mcp(
         workspace.reach  # noqa: B018 - is it allowed?
     source, sink = _own_streams()
     with needing("mcp", "pmem mcp"):
-        from pmem.server.mcp import serve
+        if find_spec("mcp") is None:
+            raise ModuleNotFoundError("No module named 'mcp'")
 
     def make_calls() -> Any:
         from pmem.server.calls import ToolCalls

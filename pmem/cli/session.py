@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 Q = TypeVar("Q")
 A = TypeVar("A")
+_LOCK_SECONDS: Final = 0.3
+"""So long a writer that nobody asked for waits for another one."""
+_AT_TERMINAL: Final = 1.0
+"""And may write, before the answer to a command."""
 _NO_FILE: Final = "give one that exists, or `-` for standard input"
 Span = tuple[str, str]  # text and its style on a terminal; an empty style is plain
 Line = list[Span]
@@ -120,9 +124,10 @@ class CommandSession:
             return folder
         return discover(self.directory or os.getcwd(), self.folder_name, self.environment)
 
-    def opened_anew(self, root: str, shared: "Shared | None" = None) -> Workspace:
-        """Open a memory folder as the options say."""
-        overrides: dict[str, Any] = {"secrets.gate": "redact"} if self.redact else {}
+    def opened_anew(self, root: str, shared: "Shared | None" = None, **given: Any) -> Workspace:
+        """Open a memory folder as the options say, with some settings that are given."""
+        overrides = dict(given)
+        overrides |= {"secrets.gate": "redact"} if self.redact else {}
         overrides |= {"model.strict": True} if self.strict_model else {}
         return Workspace(
             root,
@@ -162,6 +167,40 @@ class CommandSession:
         self.outcomes.append(outcome)
         self.changes = self.changes or writes_of(operation, request) != ""
         return outcome.result
+
+    def take_in(self, seconds: float, not_of: str = "") -> str:
+        """Take in, as far as there is time, what was said to assistants; see `hooks.take_in`.
+
+        Whatever keeps it from that, the command goes on: the next one takes it in.
+
+        Returns:
+            What came of it, in words; nothing where nothing came in.
+        """
+        place = self.workspace
+        try:
+            if not place.settings.hooks.take_in or place.read_only or self.mine:
+                return ""
+            if not place.own.noted_transcripts.waiting():
+                return ""
+            from pmem.conversation.sessions import SessionsRequest
+            from pmem.operations import table
+
+            soon = {"lock_timeout": _LOCK_SECONDS}
+            other = self.opened_anew(place.root, place.shared, **soon)
+            wanted = SessionsRequest(pending=True, seconds=seconds, not_of=not_of)
+            done = run(other, table.IMPORT_SESSIONS, wanted, self.caller).result
+        except PmemError:
+            return ""
+        facts = f", {counted(done.facts, 'fact')} to review: `pmem inbox`" * (done.facts > 0)
+        added = f"{counted(done.added, 'message')} of assistants' sessions"
+        return f"took in {added}{facts}" if done.added else ""
+
+    def take_in_at_terminal(self) -> None:
+        """Do so, and say it, where a person waits for the answer at a terminal."""
+        is_person = sys.stdin.isatty() and sys.stdout.isatty() and not self.json
+        if is_person and self.workspace.caller == NOBODY and not self.environment.get("CI"):
+            told = self.take_in(_AT_TERMINAL)
+            self.outcomes.append(Outcome(result=None, notes=(told,) * bool(told)))
 
     @property
     def concerned(self) -> str | None:

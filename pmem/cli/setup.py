@@ -316,7 +316,7 @@ vscode = _of_harness(
     "Connect VS Code: hooks and tools",
     "It also reads the hooks of Claude Code: where those are set up, it gets none of its own.",
 )
-opencode = _of_harness("opencode", "Connect OpenCode: tools")
+opencode = _of_harness("opencode", "Connect OpenCode: a plugin and tools")
 zed = _of_harness("zed", "Connect Zed: tools, in your own settings")
 agents_md = _of_harness("agents-md", "Say in AGENTS.md how to use the memory")
 

@@ -6,6 +6,10 @@ from typing import Final
 
 from typer._click.exceptions import ClickException  # typer 0.28 exports no base of its errors
 
+from pmem.cli import render
+from pmem.cli.session import CommandSession
+from pmem.errors import PmemError
+
 _ALIKE: Final = 0.6
 """How alike a name or a value must be to what was typed to be suggested, from 0 to 1."""
 _NO_CHOICE: Final = " is not one of "  # what click says of a value that is none of those allowed
@@ -100,3 +104,20 @@ def _closest(message: str) -> str:
         return _VALUES[value]
     close = get_close_matches(value, choices.split("'")[1::2], 1, _ALIKE)
     return f"did you mean {close[0]}?" if close else ""
+
+
+def tell_bug(session: CommandSession, error: Exception) -> int:
+    """Say one sentence about what should never happen, and keep the rest for a report."""
+    import traceback
+
+    from pmem.core.secrets import unsecret
+    from pmem.project.failures import note_failure
+
+    trace = unsecret("".join(traceback.format_exception(error)))
+    where = None if session.opened is None else note_failure(session.opened, trace)
+    sentence = f"this is a bug in pmem: {type(error).__name__}: {error}"
+    if where is None:
+        render.fail(session, PmemError(f"{sentence}\n{trace}"))
+    else:
+        render.fail(session, PmemError(sentence, f"please report it with {where}"))
+    return PmemError.exit_code

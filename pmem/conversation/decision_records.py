@@ -15,7 +15,7 @@ from pmem.errors import InvalidValue
 from pmem.interchange import Skipped, UnusedPart
 from pmem.interchange.adr import DecisionRecord, RecordName, folded_title, read_decision
 from pmem.memory.lifecycle import SupersedeByRequest, supersede_by
-from pmem.memory.memories import add, edit_from
+from pmem.memory.memories import add_one, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
@@ -185,7 +185,7 @@ class _DecisionImport:
             self.counts["updated"] += 1
             return
         start = None if record.day is None else datetime.combine(record.day, time(), UTC)
-        done = add(
+        done = add_one(
             self._workspace,
             AddRequest(
                 content=text,

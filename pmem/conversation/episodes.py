@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 
@@ -30,6 +30,9 @@ from pmem.values.records import (
     State,
     TurnRange,
 )
+
+MESSAGES: Final = "import messages"
+"""The source of a conversation that was given as messages, by whoever has them."""
 
 
 class EpisodeRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,7 +148,8 @@ def noticed_at_import(
     """Keep the key moments of messages that a transcript brings, as if they were said one by one.
 
     The same messages make the same episodes on every machine; of each no more than the messages
-    just before it are read.
+    just before it are read. Those of a session of another program say that it came in from there,
+    so that nothing tells them before a person agrees (see `core.trust`).
 
     Returns:
         The conversation with its new milestones.
@@ -187,11 +191,13 @@ def _keep(
 ) -> list[Episode]:
     """Keep the moments that the last of the messages makes, except what needs consent."""
     made = []
+    came = conversation.history[0].source if is_imported and conversation.history else ""
+    source = "" if came == MESSAGES else came
     for moment in moments(said):
         name = None
         if is_imported:
             name = derived_id(said[-1].created_at, conversation.id, said[-1].id, moment.type)
-        episode = _from_moment(workspace, conversation, moment, said, turn, memories, name)
+        episode = _from_moment(workspace, conversation, moment, said, turn, memories, name, source)
         if not _needs_consent(workspace, episode):
             made.append(workspace.episodes.put(episode))
     return made
@@ -314,6 +320,7 @@ def _from_moment(
     turn: int,
     memories: tuple[str, ...],
     name: str | None,
+    source: str,
 ) -> Episode:
     """Make the episode of a moment, which the last of some messages made at a turn."""
     fields = moment._asdict()
@@ -326,17 +333,20 @@ def _from_moment(
         app=conversation.app,
         turns=TurnRange(start=start, end=turn),
         linked_memories=memories,
+        source=source,
         **fields,
     )
 
 
-def _episode(workspace: Workspace, at: datetime, summary: str, **fields: object) -> Episode:
+def _episode(
+    workspace: Workspace, at: datetime, summary: str, source: str = "", **fields: object
+) -> Episode:
     fields.setdefault("id", workspace.new_id())
     return Episode(
         summary=summary,
         created_at=at,
         updated_at=at,
         tokens=workspace.count(summary),
-        history=(msgspec.structs.replace(workspace.event(EventKind.ADD), at=at),),
+        history=(msgspec.structs.replace(workspace.event(EventKind.ADD), at=at, source=source),),
         **fields,  # type: ignore[arg-type]
     )

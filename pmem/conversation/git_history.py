@@ -1,7 +1,7 @@
 """Proposing what the project's own history says: pending facts, each with its commit."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from typing import Annotated, Any, Final
 
@@ -78,13 +78,21 @@ _Proposal = tuple[CommitClaim, CommitText]
 """What is proposed, and the commit that says it."""
 
 
-def import_git(workspace: Workspace, request: HistoryImportRequest) -> HistoryImported:
-    """Propose what commits say, as pending facts; what was proposed before stays as it is."""
+def import_git(
+    workspace: Workspace, request: HistoryImportRequest, most: int | None = None
+) -> HistoryImported:
+    """Propose what commits say, as pending facts; what was proposed before stays as it is.
+
+    The newest `most` commits are read; without it, all.
+    """
     if request.limit < 1:
         raise InvalidValue(f"a limit must be at least 1, not {request.limit}")
     read: Counter[str] = Counter()
-    proposals = _proposals(workspace, request, read)
+    top, environment = workspace.sources.top, workspace.environment
+    commits = read_commits(top, environment, request.revisions, most)
+    proposals = _proposals(commits, request, read)
     chosen = nlargest(request.limit, proposals, key=lambda one: (one[0].confidence, one[1].at))
+    request.progress(read.total(), read.total())
     workspace.notes += limits_of_history(workspace.root)
     conversation, known = _conversation(workspace)
     fresh = [one for one in chosen if one[1].id not in known]
@@ -118,11 +126,11 @@ def import_git(workspace: Workspace, request: HistoryImportRequest) -> HistoryIm
 
 
 def _proposals(
-    workspace: Workspace, request: HistoryImportRequest, read: Counter[str]
+    commits: Iterable[CommitText], request: HistoryImportRequest, read: Counter[str]
 ) -> Iterator[_Proposal]:
     """Yield what commits say; what was taken back and came again was no dead end."""
     newer: set[int] = set()
-    for commit in read_commits(workspace.sources.top, workspace.environment, request.revisions):
+    for commit in commits:
         read["commits"] += 1
         request.progress(read.total(), 0)
         reverted = reverted_subject(commit.text)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from pmem.core.followed_rules import FollowedRule
-from pmem.core.places import applies, exact_place
+from pmem.core.places import MOST_PLACES, applies, exact_place
 from pmem.errors import Damaged, FileNotRead, InvalidValue
 from pmem.interchange import Skipped
 from pmem.interchange.notes import Note
@@ -130,29 +130,40 @@ class ProjectNames:
         """Return where a rule applies: what it is about, if that is there, else as its file.
 
         An order about several files of a folder stays with the folder. `places` are where its
-        file's rules apply; patterns that the file gives count alone.
+        file's rules apply; where the file gives patterns, what a rule is about comes beside them.
         """
         folder = f"{self._prefix}{file}".rpartition("/")[0]
         own = (f"{exact_place(folder).removeprefix('/')}/**",) if folder else ()
-        is_of_all = own and note.type is MemoryType.CONSTRAINT and len(note.about) > 1
-        if is_of_all or places not in ((), own):
+        if own and note.type is MemoryType.CONSTRAINT and len(note.about) > 1:
             return places
         bases = dict.fromkeys((f"{folder}/" if folder else "", self._prefix, ""))
         named = [
-            next(filter(None, (self._place(f"{base}{about}") for base in bases)), "")
+            next(filter(None, (self._place(base, about) for base in bases)), "")
             for about in (one.removeprefix("./") for one in note.about)
         ]
-        return tuple(dict.fromkeys(filter(None, named))) or places
+        if places in ((), own):
+            return tuple(dict.fromkeys(filter(None, named))) or places
+        below = tuple(f"/{one}" for one in note.below)
+        places = tuple(one for one in places if f"/{one}".endswith(below)) or places
+        if note.type is MemoryType.FACT:
+            return places
+        more = (one for one in named if one and not applies(places, one.removeprefix("/")))
+        return tuple(dict.fromkeys((*places, *more)))[:MOST_PLACES]
 
-    def _place(self, name: str) -> str:
+    def _place(self, base: str, name: str) -> str:
         """Return the pattern for a file, a folder or a pattern; nothing where nothing is there."""
-        bare = name.rstrip("/")
+        bare = f"{base}{name}".strip("/")
         if bare in self._folders:
             return f"{exact_place(bare).removeprefix('/')}/**"
         if bare in self._files:
             return exact_place(bare)
-        is_pattern = "*" in bare and "/" in bare
-        return bare if is_pattern and any(applies((bare,), one) for one in self._files) else ""
+        if "*" not in name and not re.fullmatch(r"\.\w+", name):
+            return ""
+        pattern = name if "*" in name else f"*{name}"
+        escaped = exact_place(base).removeprefix("/") if base else ""
+        anywhere = f"{escaped}**/{pattern}" if "/" in pattern or base else pattern
+        found = (f"{escaped}{pattern}" if "/" in pattern else anywhere, anywhere)
+        return next((one for one in found if any(applies((one,), f) for f in self._files)), "")
 
 
 def is_name(file: str) -> bool:

@@ -8,7 +8,14 @@ from typing import Annotated, Any
 
 import msgspec
 
-from pmem.conversation.note_files import PlacedRule, ProjectNames, is_name, note_files, pair_rules
+from pmem.conversation.note_files import (
+    NoteFile,
+    PlacedRule,
+    ProjectNames,
+    is_name,
+    note_files,
+    pair_rules,
+)
 from pmem.core.filters import Filter
 from pmem.core.followed_rules import KIND, FollowedRule, followed
 from pmem.core.lifecycle.states import closed, moved, restored
@@ -18,13 +25,13 @@ from pmem.interchange import Skipped, UnusedPart
 from pmem.interchange.notes import Note, NotesFile, is_instructions, is_of_project, read_notes
 from pmem.interchange.sessions import LOOKED_AT, program_of_chat
 from pmem.memory.citations import VerifyRequest, verify
-from pmem.memory.memories import add, edit_from
+from pmem.memory.memories import add_one, edit_from
 from pmem.memory.requests import AddRequest, EditRequest
 from pmem.project.caller import needs_leave
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
-from pmem.values.fields import Admit, as_it_is, asked
+from pmem.values.fields import Admit, Progress, as_it_is, asked, ignore_progress
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
 from pmem.values.records import EventKind, Memory, Source, State
@@ -71,19 +78,44 @@ def import_notes(workspace: Workspace, request: NotesRequest) -> NotesImported:
     What people changed of a memory stays: another text is left as it is and named, as is what an
     agent would archive.
     """
-    run = _NotesImport(workspace, request)
-    found = list(run.read())
+    skipped: list[Skipped] = []
+    files = note_files(workspace, request.paths, is_instructions, skipped)
+    read = [(file.file, parse_notes(workspace, file, skipped)) for file in files]
+    found = [(file, notes) for file, notes in read if notes is not None]
     if not any(notes.notes for _, notes in found):
-        raise _no_notes(found, run.skipped, request.paths)
+        raise _no_notes(found, skipped, request.paths)
+    run = _NotesImport(workspace, request.admit, skipped=skipped)
     return run.take(found)
 
 
 def follow_notes(
-    workspace: Workspace, request: NotesRequest, *, dry_run: bool = False
+    workspace: Workspace,
+    found: Sequence[tuple[str, NotesFile]],
+    admit: Admit,
+    progress: Progress = ignore_progress,
+    *,
+    dry_run: bool = False,
 ) -> NotesImported:
-    """Do the same where the files may have no rule any more; in a dry run, count it alone."""
-    run = _NotesImport(workspace, request, dry_run=dry_run)
-    return run.take(list(run.read()))
+    """Do the same with files that were read and may have no rule any more.
+
+    In a dry run, count it alone.
+    """
+    return _NotesImport(workspace, admit, progress, dry_run=dry_run).take(found)
+
+
+def parse_notes(workspace: Workspace, file: NoteFile, skipped: list[Skipped]) -> NotesFile | None:
+    """Return what a file says; where it is no instruction file, `skipped` takes a line."""
+    program = program_of_chat(file.text.encode("utf-8", "replace")[:LOOKED_AT])
+    if program is not None:
+        why = f"is a chat of {TITLES[program]}: `pmem import auto {file.file}` reads it"
+        skipped.append(Skipped(file.file, why))
+        return None
+    inside = name_in(workspace.sources.top, os.path.dirname(workspace.root))
+    try:
+        return read_notes(file.file, file.text, inside)
+    except InvalidValue as error:
+        skipped.append(Skipped(file.file, error.message))
+        return None
 
 
 def _no_notes(
@@ -107,32 +139,22 @@ class _NotesImport:
     """
 
     def __init__(
-        self, workspace: Workspace, request: NotesRequest, *, dry_run: bool = False
+        self,
+        workspace: Workspace,
+        admit: Admit,
+        progress: Progress = ignore_progress,
+        *,
+        skipped: Sequence[Skipped] = (),
+        dry_run: bool = False,
     ) -> None:
         self.counts = dict.fromkeys(("added", "updated", "unchanged", "archived"), 0)
-        self.skipped: list[Skipped] = []
+        self.skipped = [*skipped]
         self.edited: list[EditedRule] = []
         self._workspace = workspace
         self._project = os.path.dirname(workspace.root)
-        self._request = request
+        self._admit = admit
+        self._progress = progress
         self._dry_run = dry_run
-
-    def read(self) -> Iterator[tuple[str, NotesFile]]:
-        """Yield each file with what it says; one that cannot be read is skipped."""
-        inside = name_in(self._workspace.sources.top, self._project)
-        paths = self._request.paths
-        for file in note_files(self._workspace, paths, is_instructions, self.skipped):
-            program = program_of_chat(file.text.encode("utf-8", "replace")[:LOOKED_AT])
-            if program is not None:
-                why = f"is a chat of {TITLES[program]}: `pmem import auto {file.file}` reads it"
-                self.skipped.append(Skipped(file.file, why))
-                continue
-            try:
-                found = read_notes(file.file, file.text, inside)
-            except InvalidValue as error:
-                self.skipped.append(Skipped(file.file, error.message))
-            else:
-                yield file.file, found
 
     def take(self, found: Sequence[tuple[str, NotesFile]]) -> NotesImported:
         """Bring the memories that were made of files to what these say now."""
@@ -145,7 +167,8 @@ class _NotesImport:
         ]
         known = self._memories_of({file for file, _ in found}, near)
         pairs, gone = pair_rules(rules, map(followed, known))
-        for rule, one in zip(rules, pairs, strict=True):
+        for done, (rule, one) in enumerate(zip(rules, pairs, strict=True), start=1):
+            self._progress(done, len(rules))
             if rule.can_be_kept and one is None:
                 self._add(rule)
             elif rule.can_be_kept and one is not None:
@@ -233,7 +256,7 @@ class _NotesImport:
         for note in found.notes:
             where = f"{file}:{note.lines[0]}"
             try:
-                text: Any = self._request.admit(note.text, where)
+                text: Any = self._admit(note.text, where)
             except SecretFound as error:
                 self.skipped.append(Skipped(where, f"holds a secret ({error.kind})"))
                 yield note, False
@@ -263,10 +286,10 @@ class _NotesImport:
             cite=(f"{path}:{lines}",),
             places=rule.places,
         )
-        done = add(self._workspace, wanted)
+        done = add_one(self._workspace, wanted)
         known = done.record
         if done.action == "suggested" and known is not None and _differs(known, rule):
-            done = add(self._workspace, msgspec.structs.replace(wanted, force=True))
+            done = add_one(self._workspace, msgspec.structs.replace(wanted, force=True))
         if done.action == "added":
             self.counts["added"] += 1
         elif known is not None and known.content == note.text:

@@ -2,10 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -14,15 +14,17 @@ from pmem.conversation.decision_records import (
     DecisionsRequest,
     import_decisions,
 )
-from pmem.conversation.notes import NotesImported, NotesRequest, follow_notes
+from pmem.conversation.git_history import HistoryImported, HistoryImportRequest, import_git
+from pmem.conversation.note_files import NoteFile
+from pmem.conversation.notes import NotesImported, follow_notes, parse_notes
 from pmem.conversation.session_files import sessions_of
 from pmem.conversation.sessions import SessionsImported, SessionsRequest, import_sessions
 from pmem.core.filters import Filter
 from pmem.core.followed_rules import KIND
-from pmem.errors import InvalidValue, NotFound
+from pmem.errors import NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.adr import read_decision
-from pmem.interchange.notes import is_of_project, read_notes
+from pmem.interchange.notes import NotesFile, is_of_project
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
 from pmem.storage.git.project_files import Unreadable
@@ -33,6 +35,10 @@ from pmem.values.records import State
 _RECORD: Final = re.compile(r"(?:adr[-_]?)?\d{1,8}[-_. ].*\.(?:md|markdown)", re.IGNORECASE)
 _LOOKED_AT: Final = 3
 """Files of a folder that are looked at for a decision."""
+_PROPOSALS: Final = 20
+"""Proposals that are made of the history: nobody reads hundreds of them on the first day."""
+_COMMITS: Final = 10_000
+"""Commits that are read, the latest."""
 _LONGEST: Final = 1024 * 1024
 _PROGRAMS: Final = (SessionProgram.CLAUDE_CODE, SessionProgram.CODEX, SessionProgram.GEMINI)
 
@@ -63,17 +69,32 @@ class ProjectImportRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProjectImported(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import of what was `found` led to; None of what there is not."""
+    """What an import of what was `found` led to; None of what there is not.
+
+    Of the `history` there are proposals.
+    """
 
     found: ProjectSources
     notes: NotesImported | None
     decisions: DecisionsImported | None
     sessions: dict[str, SessionsImported]
+    history: HistoryImported | None
     dry_run: bool
+
+
+class _Found(NamedTuple):
+    """What is there, and what the instruction files say, also those without rules."""
+
+    sources: ProjectSources
+    notes: list[tuple[str, NotesFile]]
 
 
 def find_sources(workspace: Workspace) -> ProjectSources:
     """Look for what a project has written down; nothing outside it is read but its sessions."""
+    return _find(workspace).sources
+
+
+def _find(workspace: Workspace) -> _Found:
     inside = name_in(workspace.sources.top, os.path.dirname(workspace.root))
     prefix = f"{inside}/" if inside else ""
     files = [file.removeprefix(prefix) for file in workspace.sources.within(inside)]
@@ -83,41 +104,41 @@ def find_sources(workspace: Workspace) -> ProjectSources:
         for folder, named in groupby(sorted(records, key=_folder_of), key=_folder_of)
     }
     decisions = [folder for folder, named in kept.items() if _has_decision(workspace, named)]
-    counts, unread = _count_rules(workspace, filter(is_of_project, files))
-    rules = {file: count for file, count in counts.items() if count}
+    unread: list[Skipped] = []
+    notes = list(_read_notes(workspace, filter(is_of_project, files), unread))
+    rules = {file: len(found.notes) for file, found in notes if found.notes}
     project = os.path.dirname(workspace.root)
     sessions = {
         program.value: len(sessions_of(program, project, workspace.environment).files)
         for program in _PROGRAMS
     }
-    return ProjectSources(
+    sources = ProjectSources(
         instructions=tuple(rules),
         rules=sum(rules.values()),
         decisions=tuple(decisions),
         records=sum(len(kept[folder]) for folder in decisions),
         sessions={name: count for name, count in sessions.items() if count},
         unread=tuple(unread),
-        without_rules=tuple(counts.keys() - rules.keys()),
+        without_rules=tuple(file for file, found in notes if not found.notes),
     )
+    return _Found(sources, notes)
 
 
 def import_project(workspace: Workspace, request: ProjectImportRequest) -> ProjectImported:
-    """Make memories of a project's own files, and change those whose files have changed."""
-    found = find_sources(workspace)
+    """Make memories of a project's own files, and change those whose files have changed.
+
+    Of its history, the surest proposals alone.
+    """
+    found, read = _find(workspace)
     kept = workspace.memories.find(Filter(states=tuple(State)))
     has_notes = bool(found.instructions) or any(memory.source.kind == KIND for memory in kept)
-    if not (has_notes or found.decisions or found.sessions):
-        raise NotFound(
-            "the project has no instruction files, no decision records and no sessions",
-            "`pmem import --help` shows what can be imported",
-        )
-    files = _paths(workspace, (*found.instructions, *found.without_rules))
     folders = _paths(workspace, found.decisions)
     notes = decisions = None
     with nullcontext() if request.dry_run else workspace.transaction():
         if has_notes:
-            rules = NotesRequest(paths=files, admit=request.admit)
-            notes = follow_notes(workspace, rules, dry_run=request.dry_run)
+            notes = follow_notes(
+                workspace, read, request.admit, request.progress, dry_run=request.dry_run
+            )
         if folders:
             records = DecisionsRequest(paths=folders, dry_run=request.dry_run, admit=request.admit)
             decisions = import_decisions(workspace, records)
@@ -130,13 +151,36 @@ def import_project(workspace: Workspace, request: ProjectImportRequest) -> Proje
         )
         for program in found.sessions
     }
+    sessions = {name: import_sessions(workspace, one) for name, one in programs.items()}
+    history = _propose(workspace, request)
+    if not (has_notes or decisions or sessions or history):
+        raise NotFound(
+            "the project has no instruction files, no decision records, no sessions and no commits",
+            "`pmem import --help` shows what can be imported",
+        )
     return ProjectImported(
         found=found,
         notes=notes,
         decisions=decisions,
-        sessions={name: import_sessions(workspace, one) for name, one in programs.items()},
+        sessions=sessions,
+        history=history,
         dry_run=request.dry_run,
     )
+
+
+def _propose(workspace: Workspace, request: ProjectImportRequest) -> HistoryImported | None:
+    """Propose what the latest commits say; None without a commit that git can read."""
+    wanted = HistoryImportRequest(
+        limit=_PROPOSALS,
+        dry_run=request.dry_run,
+        progress=request.progress,
+        admit=request.admit,
+    )
+    try:
+        done = import_git(workspace, wanted, _COMMITS)
+    except NotFound:
+        return None
+    return done if done.commits else None
 
 
 def _paths(workspace: Workspace, files: Iterable[str]) -> tuple[str, ...]:
@@ -160,26 +204,24 @@ def _has_decision(workspace: Workspace, files: Sequence[str]) -> bool:
     return False
 
 
-def _count_rules(
-    workspace: Workspace, files: Iterable[str]
-) -> tuple[dict[str, int], list[Skipped]]:
-    """Return how many rules each file has, and the files that cannot be read."""
-    rules: dict[str, int] = {}
-    unread: list[Skipped] = []
+def _read_notes(
+    workspace: Workspace, files: Iterable[str], unread: list[Skipped]
+) -> Iterator[tuple[str, NotesFile]]:
+    """Yield what each file says; `unread` takes a line for each that cannot be read."""
     for file in files:
         try:
             text = _text(workspace, file)
-            count = len(read_notes(file, text).notes)
         except UnicodeDecodeError:
             unread.append(Skipped(file, "is not UTF-8"))
-        except (Unreadable, InvalidValue) as error:
+        except Unreadable as error:
             unread.append(Skipped(file, str(error)))
         else:
             if "\0" in text:
                 unread.append(Skipped(file, "is binary"))
-            else:
-                rules[file] = count
-    return rules, unread
+                continue
+            found = parse_notes(workspace, NoteFile(file, text), unread)
+            if found is not None:
+                yield file, found
 
 
 def _text(workspace: Workspace, file: str) -> str:

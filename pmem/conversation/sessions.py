@@ -1,5 +1,6 @@
 """Taking in the sessions of coding assistants: each message once, whenever a session has grown."""
 
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,6 +8,7 @@ from datetime import datetime
 from functools import partial
 from importlib import import_module
 from itertools import islice
+from time import monotonic
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -29,12 +31,13 @@ from pmem.conversation.transcripts import (
     replace_messages,
     with_unread,
 )
+from pmem.core.lines import shortened
 from pmem.core.visible import visible
 from pmem.errors import FileNotRead, InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.messages import MessageReader
 from pmem.interchange.sessions import Line, Lines, SessionNotes, without_own_calls
-from pmem.memory.noted_facts import new_facts, noted, states_anything
+from pmem.memory.noted_facts import FIRST_WORDS, new_facts, noted, states_anything
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.local.sessions import NotedTranscript
@@ -45,7 +48,13 @@ from pmem.values.records import Chunk, Conversation, Message, Role
 
 BATCH: Final = 500
 """Messages that are taken in by one commit."""
+SMALL_BATCH: Final = 50
+"""And of one where time is short."""
+_LARGEST: Final = 20 << 20
+"""A file of more bytes is taken in by a person's command alone."""
 _LONGEST_TITLE: Final = 120
+_WORDS: Final = 60
+"""Characters of the first words of a session that has no title."""
 _COMPRESSED: Final = "compressed sessions, as there is no zstd"
 _Known = dict[str, dict[str, int | None]]
 """By conversation, the ids of its messages and what tells whether a text is another one.
@@ -57,7 +66,9 @@ class SessionsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Sessions of one program; of the one that wrote the file, where none is named.
 
     Without a path they are this project's, where their program keeps them. With `learn`, facts and
-    key moments are noted as they are of what is said. `admit` lets in what holds no secret.
+    key moments are noted as they are of what is said; of what is `pending` they are, unless it is
+    false. `admit` lets in what holds no secret. With `seconds` nobody waits for it: what is pending
+    comes in as far as there is time, without the session that runs, `not_of`.
     """
 
     harness: SessionProgram | None = None
@@ -74,12 +85,25 @@ class SessionsRequest(msgspec.Struct, frozen=True, kw_only=True):
         datetime | None, asked("Only what was said at this time or later.", reading="time")
     ] = None
     learn: Annotated[
-        bool, asked("Propose memories from it, also from what was imported before.")
-    ] = False
+        bool | None,
+        asked("Propose memories from it, also from what was imported before [with --pending]."),
+    ] = None
     sub_agents: Annotated[bool, asked("Import what sub-agents said too.")] = False
     dry_run: DryRun = False
     progress: Progress = ignore_progress
     admit: Admit = as_it_is
+    seconds: float | None = None
+    not_of: str = ""
+
+    @property
+    def learns(self) -> bool:
+        """Whether facts and key moments are noted."""
+        return self.pending if self.learn is None else self.learn
+
+    @property
+    def asks_models(self) -> bool:
+        """Whether models may be asked of it."""
+        return self.learns and self.seconds is None
 
 
 class SessionsImported(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,30 +130,33 @@ def import_sessions(workspace: Workspace, request: SessionsRequest) -> SessionsI
 
     A run that was killed is finished by the next one, and ends as one run would.
     """
-    waiting = workspace.own.noted_transcripts.all() if request.pending else []
+    waiting = _waiting(workspace, request) if request.pending else []
     left_out: Counter[str] = Counter()
     meant = _pending(waiting) if request.pending else _meant(workspace, request, left_out)
     sizes = {path: _size(path) for _, path in meant}
     counts: Counter[str] = Counter()
     skipped: list[Skipped] = []
     done = 0
-    for program, path in meant:
+    until = math.inf if request.seconds is None else monotonic() + request.seconds
+    for number, (program, path) in enumerate(meant):
         told = partial(tell_part, request.progress, done, sum(sizes.values()))
         session = _SessionImport(workspace, request, program, path)
-        messages = session.messages(told)
-        while batch := list(islice(messages, BATCH)):
-            session.take(batch)
+        is_late = number > 0 and monotonic() >= until
+        if is_late or not session.take_all(told, until):
+            waiting = [one for one in waiting if one.path != path]
         done += sizes[path]
         counts.update(session.counts)
         left_out.update(session.notes.left_out)
         skipped += session.reader.skipped
-    if request.pending and request.learn and not request.dry_run:
+    if request.pending and request.asks_models and not request.dry_run:
         with workspace.transaction():  # what earlier imports took in and did not read
             for one in [*workspace.conversations.find()]:
                 counts["facts"] += read_unread(workspace, one, request.since)[1]
     request.progress(done, done)
     if waiting and not request.dry_run:
-        workspace.own.noted_transcripts.remove(waiting)
+        workspace.own.noted_transcripts.note_taken(waiting, workspace.now())
+    if request.seconds is not None:
+        workspace.written.clear()  # nobody's command, so that `undo` takes back an earlier one
     return SessionsImported(
         sessions=len(meant),
         added=counts["added"],
@@ -161,6 +188,26 @@ class _SessionImport:
         self._known: _Known = {}
         self._conversations: dict[str, Conversation] = {}
         self._read: set[str] = set()
+
+    def take_all(self, told: Callable[[int], None], until: float) -> bool:
+        """Take in the session's messages; tell whether that was done by a time.
+
+        Something is taken in before anybody looks at the clock, so that it ends some day.
+        """
+        messages, most = self.messages(told), BATCH
+        if until < math.inf:
+            messages, most = filter(self._is_new, messages), SMALL_BATCH
+        while batch := list(islice(messages, most)):
+            self.take(batch)
+            is_late = monotonic() >= until and (self.counts["added"] or self.counts["updated"])
+            if is_late and len(batch) == most:
+                return False
+        return True
+
+    def _is_new(self, said: tuple[str, Message]) -> bool:
+        session, message = said
+        known = self._known.get(session, {})
+        return message.id not in known or known[message.id] not in (None, hash(message.content))
 
     def messages(self, told: Callable[[int], None]) -> Iterator[tuple[str, Message]]:
         """Yield what was said with the session's id."""
@@ -204,7 +251,7 @@ class _SessionImport:
     def _extend(self, session: str, messages: list[Message]) -> None:
         workspace = self._workspace
         conversation = self._conversation(session, messages)
-        if self._request.learn and not self._request.dry_run and session not in self._read:
+        if self._request.learns and not self._request.dry_run and session not in self._read:
             self._read.add(session)
             conversation, facts = read_unread(workspace, conversation, self._request.since)
             self.counts["facts"] += facts
@@ -225,13 +272,11 @@ class _SessionImport:
             counted = {name: with_token_count(workspace, one) for name, one in edited.items()}
             conversation = replace_messages(workspace, conversation, counted)
         if fresh:
-            title = self.notes.titles.get(session, self.notes.title)
-            if title is not None and conversation.title is None:
-                title = visible(title)[:_LONGEST_TITLE]
-                conversation = msgspec.structs.replace(conversation, title=title)
+            title = conversation.title or self._title(session, fresh)
+            conversation = msgspec.structs.replace(conversation, title=title)
             by_id = {one.id: one for one in fresh}
             new = [with_token_count(workspace, one) for one in by_id.values()]
-            if not self._request.learn:
+            if not self._request.learns:
                 conversation = with_unread(conversation, new)
                 self._look_for_facts(new)
             else:
@@ -241,6 +286,15 @@ class _SessionImport:
                 conversation = read
                 conversation = noticed_at_import(workspace, conversation, before, new)
             append(workspace, conversation, new)
+
+    def _title(self, session: str, messages: Iterable[Message]) -> str | None:
+        """Return what the program calls a session, else its first words, in quotes."""
+        title = self.notes.titles.get(session, self.notes.title)
+        if title is not None:
+            return visible(title)[:_LONGEST_TITLE]
+        prompts = (one.content for one in messages if one.role is Role.USER)
+        words = " ".join(visible(next(prompts, "")).split())
+        return FIRST_WORDS.format(shortened(words, _WORDS)) if words else None
 
     def _conversation(self, session: str, messages: list[Message]) -> Conversation:
         """Return the conversation of a session, made before or now, and learn what it holds."""
@@ -271,7 +325,7 @@ class _SessionImport:
             )
             unread = held if is_unread else tuple(from_unread(conversation, held))
             is_unread = bool(unread)
-            if not self._request.learn:
+            if not self._request.learns:
                 self._look_for_facts(unread)
             yield held
 
@@ -309,6 +363,19 @@ def _meant(
             "name a session's file, or the folder that holds them",
         )
     return [(program, path) for path in found.files]
+
+
+def _waiting(workspace: Workspace, request: SessionsRequest) -> list[NotedTranscript]:
+    """Return what waits to be taken in; by itself, no session that runs, and no large file."""
+    waiting = workspace.own.noted_transcripts.waiting()
+    if request.seconds is None:
+        return waiting
+    return [
+        one
+        for one in waiting
+        if not (one.session and one.session == request.not_of)
+        and not (os.path.isfile(one.path) and os.path.getsize(one.path) > _LARGEST)
+    ]
 
 
 def _pending(waiting: Iterable[NotedTranscript]) -> list[tuple[SessionProgram, str]]:

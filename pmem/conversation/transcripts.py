@@ -6,7 +6,7 @@ from itertools import dropwhile
 
 from msgspec.structs import replace
 
-from pmem.conversation.episodes import noticed_at_import
+from pmem.conversation.episodes import MESSAGES, noticed_at_import
 from pmem.errors import NotFound
 from pmem.memory.conversations import extend, merged, summarised, unfold
 from pmem.memory.noted_facts import new_facts, noted, stated
@@ -35,7 +35,7 @@ def take_in(
     Returns:
         How many messages were added, and how many were there with another text.
     """
-    conversation = known or conversation_of(workspace, external_id, incoming, "import messages")
+    conversation = known or conversation_of(workspace, external_id, incoming, MESSAGES)
     kept = {message.id: message for message in unfold(workspace, conversation).messages}
     fresh = [message for message in incoming if message.id not in kept]
     edited = {

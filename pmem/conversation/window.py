@@ -1,14 +1,19 @@
 """What a conversation brings to its context."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import chain
 
 import msgspec
 
 from pmem.conversation.pruning import gone, window
 from pmem.core.chunking import may_repeat
+from pmem.core.pruning.plan import AGGRESSIVE, NORMAL
 from pmem.errors import Damaged, NotFound, StorageRefused
-from pmem.memory.conversations import conversation_named, current, read_whole
+from pmem.memory.conversations import conversation_named, current, read_whole, target
 from pmem.project.workspace import Workspace
+from pmem.values.ids import short
 from pmem.values.records import Chunk, Conversation, Message, Role, Status
 
 
@@ -189,3 +194,69 @@ def _usable_chunk(workspace: Workspace, identifier: str) -> Chunk | None:
         return workspace.chunks.get(identifier)
     except (NotFound, Damaged, StorageRefused):
         return next((item for item in workspace.chunks.find() if item.id == identifier), None)
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """What a conversation holds, what of it a context shows, and what may still go in.
+
+    Every message is in the context, pruned, or summarised in a chunk. The numbers by role are
+    those of the context.
+    """
+
+    total_messages: int
+    messages_in_context: int
+    pruned_messages: int
+    summarised_messages: int
+    total_tokens: int
+    tokens_in_context: int
+    token_limit: int
+    percent_used: float
+    tokens_by_role: dict[str, int]
+    messages_by_role: dict[str, int]
+    oldest_in_context: datetime | None
+    last_prune: datetime | None
+    conversation: str
+    title: str | None
+    status: str
+    chunks: int
+    merged_chunks: int
+    pending_facts: int
+    prune_at: float
+    prune_hard_at: float
+
+
+def usage(workspace: Workspace, reference: str | None) -> Usage:
+    """Count what a conversation holds, the latest active one by default, and what it shows."""
+    settings = workspace.settings
+    conversation, chunks = read_whole(workspace, target(workspace, reference))
+    facts = chain(conversation.facts, *(chunk.facts for chunk in chunks))
+    left_out, limit = gone(workspace, conversation), settings.conversation_tokens
+    live = [message for message in window(conversation) if message.id not in left_out]
+    recent = [message for message in conversation.recent_messages if not message.removed]
+    summarised = [message for chunk in chunks for message in chunk.messages]
+    by_role: Counter[str] = Counter()
+    for message in live:
+        by_role[message.role.value] += message.tokens
+    clearings = (one.at for one in conversation.history if "cleared_turns" in one.before)
+    return Usage(
+        total_messages=len(recent) + len(summarised),
+        messages_in_context=len(live),
+        pruned_messages=len(recent) - len(live),
+        summarised_messages=len(summarised),
+        total_tokens=sum(message.tokens for message in (*recent, *summarised)),
+        tokens_in_context=by_role.total(),
+        token_limit=limit,
+        percent_used=round(100 * by_role.total() / limit, 1) if limit else 0.0,
+        tokens_by_role=dict(sorted(by_role.items())),
+        messages_by_role=dict(sorted(Counter(one.role.value for one in live).items())),
+        oldest_in_context=live[0].created_at if live else None,
+        last_prune=max((at for at in (conversation.pruned_at, *clearings) if at), default=None),
+        conversation=conversation.id,
+        title=conversation.title or conversation.external_id,
+        status=conversation.status,
+        chunks=len(conversation.chunks),
+        merged_chunks=sum(chunk.merged_into is not None for chunk in chunks),
+        pending_facts=len({short(fact.id) for fact in facts if fact.standing == "pending"}),
+        prune_at=NORMAL,
+        prune_hard_at=AGGRESSIVE,
+    )

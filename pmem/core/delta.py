@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.lines import shortened
-from pmem.core.trust import Trust, shown, trust_of
+from pmem.core.trust import Trust, mark_of, noted_by, trust_of
 from pmem.core.visible import one_visible_line
 from pmem.values.defaults import grade
 from pmem.values.records import Event, EventKind, Memory, State
@@ -46,7 +46,8 @@ class MemoryNews(msgspec.Struct, frozen=True, kw_only=True):
 
     `combined` is how many memories it was merged from, itself included; 0 where it was not.
     `importance` is its grade, from 1 to 5; 0 where it is not known.
-    `trust` is how far the memory can be trusted as it is now.
+    `trust` is how far the memory can be trusted as it is now; `noted_by` is the agent that noted
+    it, where nobody has confirmed it.
     """
 
     id: str
@@ -56,6 +57,7 @@ class MemoryNews(msgspec.Struct, frozen=True, kw_only=True):
     category: str
     content: str
     trust: Trust = Trust.HIGH
+    noted_by: str = ""
     combined: int = 0
     importance: int = 0
 
@@ -111,7 +113,7 @@ def seen_with(
     }
 
 
-def header(revision: int, new: Sequence[MemoryNews]) -> list[str]:
+def header(revision: int, new: Sequence[MemoryNews], *, plain: bool = False) -> list[str]:
     """Write the lines that tell a model what has changed; none when nothing has.
 
     Returns:
@@ -120,8 +122,9 @@ def header(revision: int, new: Sequence[MemoryNews]) -> list[str]:
     """
     if not new:
         return []
+    shown = [_bullet(change, plain=plain) for change in new[:MOST]]
     left = f" (the newest {MOST} of {len(new)})" if len(new) > MOST else ""
-    return [f"Memory updates since rev {revision}{left}:", *map(_bullet, new[:MOST])]
+    return [f"Memory updates since rev {revision}{left}:", *shown]
 
 
 def _told_events(memory: Memory) -> Iterator[Event]:
@@ -177,6 +180,7 @@ def _change(memory: Memory, telling: Event, new: Sequence[Event]) -> MemoryNews:
         category=memory.category,
         content=memory.content,
         trust=trust_of(memory) or Trust.LOW,
+        noted_by=noted_by(memory),
         combined=len(merged) + 1 if merged and kind is EventKind.MERGE else 0,
         importance=grade(memory.importance),
     )
@@ -194,13 +198,14 @@ def _most_telling(new: Sequence[Event]) -> Event:
     return created or new[-1]
 
 
-def _bullet(change: MemoryNews) -> str:
+def _bullet(change: MemoryNews, *, plain: bool) -> str:
     category = _one_line(change.category, CATEGORY_CHARACTERS)
     combined = f"Combined {change.combined} memories: " if change.combined else ""
     content = _one_line(combined + change.content, CONTENT_CHARACTERS)
     is_new = change.event is EventKind.ADD and change.importance
     weight = f" (imp={change.importance})" if is_new else ""
-    return f"- {_WORDS[change.event]}: [{category}] {shown(change.trust)}{content}{weight}"
+    mark = "" if plain and change.noted_by else mark_of(change.trust, change.noted_by)
+    return f"- {_WORDS[change.event]}: [{category}] {mark}{content}{weight}"
 
 
 def _one_line(text: str, most: int) -> str:

@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeVar
 
 from pmem.core.filters import fold
 from pmem.core.lines import split_lines
-from pmem.core.trust import shown, trust_of
+from pmem.core.trust import label_of
 from pmem.core.visible import escape_markdown
 from pmem.values.ids import short
 from pmem.values.records import Memory, MemoryType
@@ -106,7 +106,7 @@ def _bullets(memories: Iterable[Memory], files: Mapping[str, str]) -> Iterator[s
             escape_markdown(line) for line in split_lines(memory.content) if line.strip()
         )
         anchor = f'<a id="{_anchor(memory.id)}"></a>'
-        yield f"- {anchor}**{_plain(memory.type)}** {shown(trust_of(memory))}{text}\\"
+        yield f"- {anchor}**{_plain(memory.type)}** {label_of(memory)}{text}\\"
         yield f"  {'; '.join(_details(memory, files))}"
 
 

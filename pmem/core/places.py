@@ -61,6 +61,15 @@ def applies_within(patterns: Sequence[str], path: str) -> bool:
     return leads or applies(patterns, path)
 
 
+def nearness(patterns: Sequence[str], path: str) -> int:
+    """Return how many parts of a path the closest pattern that fits it is tied to; 0 for none.
+
+    `/src/api/a.py` is closer to that file than `src/api/**`, and this closer than `src/**`.
+    """
+    fitting = (one for one in patterns if not one.startswith("!") and applies((one,), path))
+    return max((len(beginning(one).split("/")) for one in fitting if beginning(one)), default=0)
+
+
 def exact_place(file: str) -> str:
     """Return the pattern that fits one file, or one folder, and no other."""
     return "/" + re.sub(r"([\\*?\[\]])", r"\\\1", file)

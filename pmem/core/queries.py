@@ -15,7 +15,7 @@ from pmem.core import exactjson
 from pmem.core.filters import Filter
 from pmem.core.policy import category_of
 from pmem.core.retrieval.documents import shown_text
-from pmem.core.trust import Trust, shown, trust_of
+from pmem.core.trust import Trust, label_of, trust_of
 from pmem.errors import InvalidValue, PmemError
 from pmem.values.defaults import GRADES, grade, lowest
 from pmem.values.ids import short
@@ -190,7 +190,7 @@ def item_of(document: Any, kind: str, score: float, form: Form, via: Via | None 
     category = category_of(document)
     text = shown_text(document)
     if form == "bullets":
-        line = f"[{category}] {shown(trust_of(document))}{text}"
+        line = f"[{category}] {label_of(document)}{text}"
         line += f" ({via.phrase})" if via else ""
         return Bullet(id=document.id, category=category, text=" ".join(line.split()))
     return Full(

@@ -18,7 +18,7 @@ from pmem.core.policy import EVERYTHING as ANYWHERE
 from pmem.core.policy import Reach, app_of, category_of, is_procedural
 from pmem.core.record_keys import twin_keys
 from pmem.core.retention import valid_at
-from pmem.core.trust import LEVELS, trust_of
+from pmem.core.trust import LEVELS, assistant_of, noting, trust_of
 from pmem.values.ids import SHORT_LENGTH
 from pmem.values.records import Access, Episode, EventKind, Memory, MemoryType, Record, State, plain
 from pmem.values.times import UNDATED
@@ -55,6 +55,8 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         holding_at: of active memories, only those that hold at that moment.
         outside: not in these categories.
         procedures: whether what tells how something is done may be among them.
+        noted_for: without what agents noted and nobody confirmed, but that of this one (see
+            `trust.assistant_of`); None for all.
         ids: only these, unless it is empty.
         subjects: only on these, as `fold` returns them, unless it is empty.
         keys: only those with one of these, of their `twin_keys`, unless it is empty.
@@ -67,6 +69,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     holding_at: datetime | None = None
     outside: tuple[str, ...] = ()
     procedures: bool = True
+    noted_for: str | None = None
     ids: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
@@ -87,6 +90,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
             and self._holds(record)
             and getattr(record, "category", None) not in self.outside
             and (self.procedures or not is_procedural(record))
+            and (self.noted_for is None or value("noting") in ("", self.noted_for))
             and (not self.ids or record.id in self.ids)
             and (not self.subjects or value("subject") in self.subjects)
             and (not self.keys or not set(self.keys).isdisjoint(twin_keys(record)))
@@ -102,6 +106,8 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
 
 ALL: Final = Selection()
 """The selection of all records."""
+NOTED: Final = Selection(wanted=Filter(), least=(("noting", " "),))
+"""What agents noted and nobody has confirmed."""
 
 
 class Portion(msgspec.Struct, frozen=True):
@@ -194,6 +200,12 @@ def _trust(record: Any) -> int | None:
     return None if trust is None else LEVELS.index(trust)
 
 
+def _noting(record: Any) -> str:
+    """Return the agent that noted a record, and for whom; empty where a person has agreed."""
+    event = noting(record)
+    return "" if event is None else assistant_of(event.agent, event.actor)
+
+
 def _happened(record: Any) -> int:
     """Return when something last happened to a record: at the latest of its events' times."""
     history = getattr(record, "history", ())
@@ -240,6 +252,7 @@ COLUMNS: Final[dict[str, Column]] = {
     "importance": Column("real", importance_of, "importance"),
     "pinned": _field("integer", "pinned", missing=False),
     "trust": Column("integer", _trust),
+    "noting": Column("text", _noting),
     "created": Column("integer", lambda record: ticks(created(record))),
     "updated": Column("integer", lambda record: ticks(updated(record))),
     "valid_from": _time("valid_from"),

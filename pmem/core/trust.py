@@ -1,9 +1,9 @@
 """How far a memory can be trusted: what follows from where it came from and who changed it since.
 
-`high` a person wrote, changed or agreed to, or a file of the project says; `medium` an agent
-wrote, or pmem itself made of what was said; `low` came in by an import, or was contradicted in a
-merge, and no person has looked at it since. What follows is only as good as the history: whoever
-can commit to a project can write any history.
+`high` a person wrote, changed or agreed to, or a file of the project says; `medium` pmem itself
+made of what was said; `low` an agent wrote, came in by an import, or was contradicted in a merge,
+and no person has looked at it since. What follows is only as good as the history: whoever can
+commit to a project can write any history.
 """
 
 from collections.abc import Collection, Iterable
@@ -54,6 +54,7 @@ _CONTRADICTED: Final = "conflict"
 """What the detail of git's merge has where two branches contradicted each other."""
 _IMPORT: Final = "import"
 _MANUAL: Final = "manual"
+_CONVERSATION: Final = "conversation"
 _FILES: Final = frozenset(("notes", "adr"))
 """What follows a file of the project is as trusted as that."""
 _MARK: Final = "stops_edits"
@@ -66,7 +67,7 @@ def trust_of(record: Any) -> Trust | None:
     if isinstance(record, Memory | Episode):
         trust = _begun(record)
         for event in record.history:
-            trust = _after(trust, event)
+            trust = _after(trust, event, is_of_talk=_is_of_talk(record))
         return trust
     level = getattr(record, "trust", None)
     return None if level is None else Trust(level)
@@ -137,25 +138,57 @@ def modest(record: Memory | Episode, prominent: Collection[str]) -> dict[str, An
     }
 
 
-def shown(trust: Trust | None) -> str:
-    """Return how a level is told beside a text; nothing where there is nothing to say."""
-    return "" if trust in (None, Trust.HIGH) else f"(trust: {trust}) "
+def noting(record: Any) -> Event | None:
+    """Return by which event an agent wrote what a record says, where no person has agreed."""
+    last = None
+    for event in getattr(record, "history", ()):
+        if event.event in _WRITING and _doubts(event):
+            last = None
+        elif event.agent and _says(event) and not (_is_new(event) and _is_of_talk(record)):
+            last = event
+    return last if last is not None and trust_of(record) is Trust.LOW else None
 
 
 def noted_by(record: Any) -> str:
     """Return the agent that wrote what a record says, where no person has agreed; else nothing."""
-    if not isinstance(record, Memory | Episode) or trust_of(record) is not Trust.MEDIUM:
-        return ""
-    writing = (event for event in reversed(record.history) if event.event in _WRITING)
-    return next((event.agent for event in writing if event.agent), "")
+    event = noting(record)
+    return "" if event is None else event.agent
 
 
-def label_of(record: Any) -> str:
-    """Return how far a record can be trusted, as it is told before its text; see `shown`."""
+def assistant_of(agent: str | None, actor: str) -> str:
+    """Return what stands for an agent that works for somebody; nothing where there is none."""
+    return f"{agent} {actor}" if agent else ""
+
+
+def may_be_told(record: Any, noted_for: str | None) -> bool:
+    """Tell whether contexts and hooks show a record by itself.
+
+    They do not show what agents noted, but that of `noted_for` (see `assistant_of`; None for all),
+    nor an episode that was imported, before a person agrees.
+    """
+    event = noting(record)
+    if event is not None:
+        return noted_for in (None, assistant_of(event.agent, event.actor))
+    return not isinstance(record, Episode) or trust_of(record) is not Trust.LOW
+
+
+def label_of(record: Any, *, plain: bool = False) -> str:
+    """Return how far a record can be trusted, as it is told before its text; see `mark_of`.
+
+    Where that is to be `plain`, nothing tells that nobody confirmed what an agent noted.
+    """
     agent = noted_by(record)
-    if not agent:
-        return shown(trust_of(record))
-    return f"(noted by {shortened(agent, _NAME)}, not confirmed) "
+    return "" if agent and plain else mark_of(trust_of(record), agent)
+
+
+def mark_of(trust: Trust | None, agent: str = "") -> str:
+    """Return how a level is told beside a text, of what an `agent` noted that nobody confirmed it.
+
+    Nothing where there is nothing to say.
+    """
+    if agent:
+        return f"(noted by {shortened(agent, _NAME)}, not confirmed) "
+    return "" if trust in (None, Trust.HIGH) else f"(trust: {trust}) "
 
 
 def _begun(record: Memory | Episode) -> Trust:
@@ -168,7 +201,14 @@ def _begun(record: Memory | Episode) -> Trust:
     return Trust.HIGH if kind == _MANUAL or kind in _FILES else Trust.MEDIUM
 
 
-def _after(trust: Trust, event: Event) -> Trust:
+def _is_of_talk(record: Any) -> bool:
+    """Tell whether pmem made a record of what was said, whoever ran it."""
+    if isinstance(record, Episode):
+        return record.turns is not None
+    return isinstance(record, Memory) and record.source.kind == _CONVERSATION
+
+
+def _after(trust: Trust, event: Event, *, is_of_talk: bool) -> Trust:
     restored = event.detail.get(INHERITED) if TAKES_BACK in event.detail else None
     if restored in LEVELS:
         return Trust(restored)
@@ -177,21 +217,37 @@ def _after(trust: Trust, event: Event) -> Trust:
         return trust
     if AGREED in event.detail:
         return Trust.HIGH
-    contradicted = event.source == _GIT and _CONTRADICTED in event.detail
-    if contradicted or event.source.startswith(_IMPORT):
+    if _doubts(event):
         return Trust.LOW
     if event.agent or event.source:
-        says = event.event is EventKind.ADD or not _SAYS.isdisjoint(event.before)
-        return min(trust, _most(event), key=LEVELS.index) if says else trust
+        most = _most(event, is_of_talk=is_of_talk)
+        return min(trust, most, key=LEVELS.index) if _says(event) else trust
     return Trust.HIGH if event.event is EventKind.UPDATE else trust
 
 
-def _most(event: Event) -> Trust:
+def _says(event: Event) -> bool:
+    """Tell whether an event changes what a record says."""
+    return _is_new(event) or (event.event in _WRITING and not _SAYS.isdisjoint(event.before))
+
+
+def _is_new(event: Event) -> bool:
+    return event.event is EventKind.ADD
+
+
+def _doubts(event: Event) -> bool:
+    """Tell whether an event takes all trust away: an import, or branches that disagree."""
+    contradicted = event.source == _GIT and _CONTRADICTED in event.detail
+    return contradicted or event.source.startswith(_IMPORT)
+
+
+def _most(event: Event, *, is_of_talk: bool) -> Trust:
     """Return how far what an agent or pmem itself wrote can be trusted at the most.
 
     A merge writes nothing new: it is worth as much as what went into it.
     """
-    most = Trust.HIGH if event.event is EventKind.MERGE and not event.agent else Trust.MEDIUM
+    if event.agent and not (_is_new(event) and is_of_talk):
+        return Trust.LOW
+    most = Trust.HIGH if event.event is EventKind.MERGE else Trust.MEDIUM
     made_of = event.detail.get(INHERITED)
     return min(most, Trust(made_of), key=LEVELS.index) if made_of in LEVELS else most
 

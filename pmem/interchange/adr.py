@@ -8,14 +8,15 @@ People and tools write a record's state in many ways: `Superseded by [5. Queue](
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from pmem.core.lines import shortened
 from pmem.core.text.sentences import split_sentences
+from pmem.core.text.terms import terms
 from pmem.interchange import UnusedPart
 from pmem.interchange.markdown import (
     MarkdownBlock,
@@ -78,7 +79,7 @@ _NAME_MARKS: Final = re.compile(r"[*_`~\[\]\"'“”‘’<>]|\s(?=\s)")
 
 _LONGEST: Final = 1500
 """Characters of what was decided."""
-_LONGEST_REASON: Final = 240
+_LONGEST_REASON: Final = 360
 """Characters of why, and of what follows."""
 _FIELD: Final = re.compile(r"[*_\s>-]{0,20}([A-Za-z][\w -]{2,18}?)[*_\s]{0,20}:(.*)")
 _MARKS: Final = "*_ \t"
@@ -87,6 +88,9 @@ _IN_TITLE: Final = re.compile(r"[(\[]([^()\[\]]+)[)\]]")
 _ORDINAL: Final = re.compile(r"^[\W\d_]+|[\W_]+$")
 _DATE: Final = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
 _CHOSEN: Final = re.compile(r"chosen option\s*:?\s*[\"'“*]*([^\"'”*,]+)[\"'”*]*", re.IGNORECASE)
+_OPTION: Final = re.compile(r"(?:option|alternative)\s+(\d{1,2})(?:\s*[-–—:.]\s+|$)")
+_CODE: Final = re.compile(r"`[^`]*`")
+_TO_FILL: Final = "{{"
 _PLACEHOLDER: Final = re.compile(
     r"^[\W\d_]*(?:adr[-_ #]?\w*\W+)?[{\[<][^{}\[\]<>]*[}\]>]\W*$", re.IGNORECASE
 )
@@ -105,6 +109,7 @@ _SECTIONS: Final = {
         "decision": ("decision", "decision outcome", "entscheidung"),
         "consequences": (
             "consequences", "positive consequences", "negative consequences", "konsequenzen",
+            "outcomes", "positive outcomes", "negative outcomes",
         ),
         "options": ("considered options", "options considered"),
         "alternatives": ("alternatives", "alternatives considered"),
@@ -113,7 +118,6 @@ _SECTIONS: Final = {
     for heading in headings
 }  # fmt: skip
 _WHOLE: Final = ("options", "alternatives", "rejected", "status", "date")
-_WORD: Final = re.compile(r"\w+")
 _ENDS: Final = (".", "!", "?", "。")
 _SAID: Final = (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET)
 _SILENT: Final = (MarkdownKind.HEADING, MarkdownKind.COMMENT)
@@ -240,7 +244,7 @@ def read_decision(file: str, text: str) -> DecisionRecord | str:
     title, sections = _sections(found, name)
     by_name = {section.name: section for section in reversed(sections)}
     decided = by_name.get("decision")
-    said, used = _fitted(decided.blocks if decided is not None else (), _LONGEST, evenly=True)
+    said, used = _fitted(decided.blocks if decided is not None else (), _LONGEST)
     if _TEMPLATE.search(name) or _PLACEHOLDER.match(title):
         return "is a template"
     told, when = _status_and_date(found, sections, title)
@@ -248,8 +252,9 @@ def read_decision(file: str, text: str) -> DecisionRecord | str:
     if decided is None or not said:
         is_over = state not in ("", "accepted", UNFILLED, UNKNOWN)
         return f"is {state}" if is_over else "has no section Decision with text in it"
-    context, of_context = _fitted(_first_blocks(by_name.get("context")), _LONGEST_REASON)
-    follows, of_follows = _fitted(_first_blocks(by_name.get("consequences")), _LONGEST_REASON)
+    decision, rejected = _choice(by_name, bare_title(title), said)
+    context, of_context = _reason(sections, "context")
+    follows, of_follows = _reason(sections, "consequences")
     used |= of_context | of_follows
     for whole in _WHOLE:
         used |= dict.fromkeys(by_name[whole].blocks if whole in by_name else (), True)
@@ -260,10 +265,10 @@ def read_decision(file: str, text: str) -> DecisionRecord | str:
         told=" ".join(told.split()),
         day=_day(when) or (_day(told) if state == "accepted" else None) or _day(name),
         context=context,
-        decision=said,
+        decision=decision,
         consequences=follows,
         lines=(decided.start, max((one.lines[1] for one in decided.blocks), default=decided.start)),
-        rejected=tuple(_rejected(by_name, bare_title(title), said)),
+        rejected=rejected,
         superseded_by=_read_name(by),
         supersedes=_read_name(None if by else _SUPERSEDES.search(told)),
         left_out=tuple(_left_out(file, found, used)),
@@ -369,29 +374,27 @@ def _day(text: str) -> date | None:
 
 
 def _fitted(
-    blocks: Iterable[MarkdownBlock], most: int, evenly: bool = False
+    blocks: Iterable[MarkdownBlock], most: int, rank: Callable[[int], int] = abs
 ) -> tuple[str, dict[MarkdownBlock, bool]]:
     """Return what paragraphs and entries of lists say, on one line: as many sentences as fit.
 
-    They have `most` characters, or one sentence that has more. Evenly is: the first sentence of
-    each, then the second ones, and so on.
+    They have `most` characters, or one sentence that has more: the first sentence of each, by the
+    rank of its place, then the second ones, and so on.
 
     Returns:
         What they say; and for each of which something is in it, whether that is all.
     """
     parts = {one: split_sentences(plain_text(one.text)) for one in blocks if one.kind in _SAID}
-    every = [(n, place) for place, part in enumerate(parts.values()) for n in range(len(part))]
-    told: list[list[str]] = [[] for _ in parts]
     texts = list(parts.values())
+    every = sorted((n, rank(at), at) for at, part in enumerate(texts) for n in range(len(part)))
+    told: list[list[str]] = [[] for _ in parts]
     left = most
-    for n, place in sorted(every) if evenly else every:
+    for n, _, place in every:
         text = texts[place][n]
         has_room = len(text) < left or not any(told)
         if has_room and len(told[place]) == n:
             told[place].append(text)
             left -= len(text) + 1
-        elif not evenly:
-            break
     last = next(filter(None, reversed(told)), [])
     if last and last[-1].endswith(":") and sum(map(len, told)) > 1:
         last.pop()
@@ -410,48 +413,72 @@ def _on_one_line(blocks: Iterable[MarkdownBlock], told: Iterable[Sequence[str]])
     return "".join(text + sign for text, sign in zip(said, between, strict=True)).strip()
 
 
-def _first_blocks(section: _Section | None) -> list[MarkdownBlock]:
-    """Return a section's first paragraph or list; the list too that an unfinished one leads to."""
-    said = [one for one in section.blocks if one.kind in _SAID] if section is not None else []
-    if said and said[0].kind is MarkdownKind.PARAGRAPH and said[0].text.endswith(_ENDS):
-        return said[:1]
-    more = takewhile(lambda block: block.kind is MarkdownKind.BULLET, said[1:])
-    return [*said[:1], *more]
+def _reason(sections: Sequence[_Section], name: str) -> tuple[str, dict[MarkdownBlock, bool]]:
+    """Return what the sections of a name say in short: the ends of it before what is between.
+
+    A context begins with where things stood and ends with the problem; good consequences come
+    before bad ones.
+    """
+    blocks = [block for one in sections if one.name == name for block in one.blocks]
+    told = [one for one in blocks if _TO_FILL not in _CODE.sub("", one.text)]
+    told = [one for one in told if one.kind in _SAID]
+    return _fitted(told, _LONGEST_REASON, lambda place: min(place, len(told) - 1 - place))
 
 
-def _rejected(sections: Mapping[str, _Section], title: str, decision: str) -> Iterator[str]:
-    """Yield the options that were not chosen, and alternatives that are not what it is about."""
-    chosen = _CHOSEN.search(decision)
-    order = ("rejected", "options") if chosen else ("rejected", "alternatives", "options")
+def _choice(
+    sections: Mapping[str, _Section], title: str, decision: str
+) -> tuple[str, tuple[str, ...]]:
+    """Return what was decided, with the text of an option that it names by number; and the rest.
+
+    The rest are the options of which it is sure that they were not chosen, and alternatives that
+    are not what the record is about.
+    """
+    found = _CHOSEN.search(decision)
+    order = ("rejected", "options") if found else ("rejected", "alternatives", "options")
     name = next((one for one in order if one in sections), "")
-    blocks = sections[name].blocks if name else []
+    options = _options(sections[name].blocks) if name else []
+    if name == "alternatives":
+        about = title.strip().casefold()
+        options = [one for one in options if not any(x in about for x in _names(one))]
+    if name != "options":
+        return decision, tuple(options)
+    chosen = (found[1] if found else title).strip().casefold()
+    number, bare = _OPTION.match(chosen), _OPTION.sub("", chosen)
+    named = [one for one in options if any(x.startswith(bare or chosen) for x in _names(one))]
+    if number and not bare and not named and 0 < int(number[1]) <= len(options):
+        named = [options[int(number[1]) - 1]]
+        end = found.end(1) if found else 0
+        decision = f"{decision[:end]} ({named[0]}){decision[end:]}"
+    if named:
+        return decision, tuple(one for one in options if one not in named)
+    first = split_sentences(bare if found else decision)[:1]
+    return decision, tuple(_far_from(" ".join([*first, "" if found else title]), options))
+
+
+def _options(blocks: Sequence[MarkdownBlock]) -> list[str]:
     has_own = any(block.kind is MarkdownKind.HEADING for block in blocks[:1])
     kind = MarkdownKind.HEADING if has_own else MarkdownKind.BULLET
-    options = [plain_text(one.text.split("\n\n")[0]) for one in blocks if one.kind is kind]
-    taken = (chosen[1] if chosen else title).strip().casefold()
-    left = options
-    if name == "options":
-        left = [one for one in options if not any(x.startswith(taken) for x in _names(one))]
-        if left == options:
-            left = _without_nearest(options, taken if chosen else f"{taken} {decision}")
-    elif name == "alternatives":
-        left = [one for one in options if not any(x in taken for x in _names(one))]
-    yield from left
+    return [plain_text(one.text.split("\n\n")[0]) for one in blocks if one.kind is kind]
 
 
 def _names(option: str) -> tuple[str, ...]:
     """Return what an option may be called: "Option 1: PostgreSQL", and what is around the colon."""
     whole = option.casefold()
-    return (whole, *whole.split(": ", 1))
+    return (whole, _OPTION.sub("", whole), *whole.split(": ", 1))
 
 
-def _without_nearest(options: Sequence[str], taken: str) -> list[str]:
-    """Return options but the one that has most words of a text; none where it is not sure which."""
-    words = set(_WORD.findall(taken.casefold()))
-    shares = [len(words.intersection(_WORD.findall(one.casefold()))) for one in options]
+def _far_from(taken: str, options: Sequence[str]) -> Iterator[str]:
+    """Yield the options that have no word of their own in a text; none if all are as near to it."""
+    words = set(terms(taken))
+    held = [set(terms(one)) for one in options]
+    shares = [len(words & one) for one in held]
     most = max(shares, default=0)
-    is_sure = shares.count(most) == 1 and most > 0
-    return [one for one, share in zip(options, shares, strict=True) if is_sure and share < most]
+    if shares.count(most) != 1:
+        return
+    for place, one in enumerate(options):
+        others = set[str]().union(*(held[:place] + held[place + 1 :]))
+        if shares[place] < most and words.isdisjoint(held[place] - others):
+            yield one
 
 
 def _left_out(

@@ -7,8 +7,8 @@ A rule is what can be understood by itself, below its heading:
     the commands of a code block                the rows of a table
     a paragraph that tells what to do, or states a decision
 
-What is too long together is taken one by one. The nearest heading is the subject,
-all headings above are the tags.
+What is too long together is taken one by one. The nearest heading is the subject, with what is
+above it where it is one word; all headings above are the tags.
 
 Where the rules apply, the front matter says: Copilot has `applyTo`, Cursor, Windsurf and Continue
 `globs`, Claude Code and Cline `paths`, Kiro `fileMatchPattern`: one pattern, several with commas
@@ -19,6 +19,7 @@ folder.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -26,6 +27,7 @@ from pmem.core.places import MOST_PLACES, check_places, exact_place
 from pmem.errors import InvalidValue
 from pmem.interchange import UnusedPart
 from pmem.interchange.markdown import (
+    LONGEST,
     FrontMatter,
     MarkdownBlock,
     MarkdownKind,
@@ -43,31 +45,74 @@ from pmem.interchange.rule_mood import (
     type_of,
 )
 from pmem.interchange.rule_units import (
-    LONGEST,
-    PATH,
+    POINTS,
     TASK,
     Said,
     is_import,
     is_link,
-    is_pointer,
+    prose,
     units_in,
 )
 from pmem.values.records import MemoryType
 
-_ABOUT: Final = re.compile(
-    r"(?:(?:in|under|within|inside|below)(?: the)?(?: \w+)? |the "
-    rf"|(?:never|do not|don['’]t) (?:edit|modify|change|touch) )?{PATH}",
+_NAME: Final = re.compile(
+    r"(`)?((?=[\w*.-]*(?:/|\.\w))/?[\w.*-]+(?:/[\w.*-]+)*/?(?<!\.))(?(1)`|(?=[\s.,;:)]|\Z))"
+)
+"""A file, a folder or a pattern, in back quotes or without."""
+_ALSO: Final = re.compile(r",? (?:and |or |[+&] )?")
+_MOST_ABOUT: Final = 10
+_GAP: Final = (
+    r"(?:(?!(?:a[st]|and|are|be|but|by|can|do|for|from|ha[sd]|have|how|if|is|it|like|may|must|not|on"
+    r"|or|should|so|than|that|them|then|th[ei]se|they|to|unless|until|using|via|was|were|wh\w+"
+    r"|with|without)\b)[\w-]+ ){0,8}(?:to (?:\w+ )?)?\(?"
+)
+"""Words between a verb and the file that it is about; none opens another part of a sentence."""
+_CHANGE: Final = (
+    r"(?:(?:edit|modif|chang|touch|updat|renam|mov|remov|delet|(?:over)?writ|(?:re)?format|add"
+    r"|creat|refactor|extend|review)(?:e|y|y?ing)?|mak(?:e|ing) (?:\w+ )?changes to"
+    r"|work(?:ing)? (?:on|in|with)) "
+)
+_DONE: Final = r"be (?:run|used|called|imported|updated)\b"
+_WITHIN: Final = r"(?:in|under|within|inside|below) (?:the )?(?:\w+ )?"
+_OPENS: Final = re.compile(rf"(?:{_WITHIN}|the )?(?=`)", re.IGNORECASE)
+_ASKED: Final = re.compile(
+    rf"(?: files?)? (?:must|should|shall) (?:{_DONE}|have|list|mention|name|pass)"
+    r"| (?:is|are) (?:git-?)?ignored",
     re.IGNORECASE,
 )
-_ALSO: Final = re.compile(rf",? (?:and |or |[+&] )?{PATH}")
-_MOST_ABOUT: Final = 10
+_ANYWHERE: Final = re.compile(r" (?:files? )?in (?:any|all|every|each)\b", re.IGNORECASE)
+_FORMS: Final = (
+    # every X ...; *.x ...; never edit X; when changing X, ...; changes to X ...
+    (r"\A(?:(?:any|all|every|each) (?:\w+ )?|(?:the )?(?=`[^`]*\*))", ""),
+    (
+        r"(?:\A|[:,(–—-] |\b(?:and|but|you) )(?:never|do not|don['’]t|must not|should not"
+        rf"|avoid)(?: ever| \w+ly)? {_CHANGE}{_GAP}",
+        "",
+    ),
+    (rf"\b(?:when|whenever|if|before|after|while|once)(?: you)? {_CHANGE}{_GAP}", ""),
+    (rf"\A(?:(?:for|on|after|any|all|every) )*(?:changes?|edits?|additions?) to {_GAP}", ""),
+    # keep names short in all *.x
+    (rf"\A(?!{_CHANGE}).*\bin (?:all|every|each) (?:\w+ )?(?=`[^`]*\*)", ""),
+    # parts in X must ...; any X -> `command`
+    (
+        rf"\A{_GAP}{_WITHIN}",
+        rf" (?:(?:must|should|shall|may|can|cannot|never|always)\b(?! {_DONE})|(?:→|->|=>) )",
+    ),
+    (rf"\A{_GAP}", r"[^`→>]{0,40} (?:→|->|=>) .*`"),
+)
+_FIRST: Final = re.compile(r"(?<=[.!?]) |; ")
 _BACK: Final = re.compile(r"\b(?:it|them|they|this|these)\b", re.IGNORECASE)
 _FOLDER: Final = re.compile(r"`[^`\s]*/[^`\s]*`")
 _PLEASE: Final = re.compile(r"\bplease\b", re.IGNORECASE)
 _FORBIDS: Final = re.compile(
     r"\W*(?:must not|do not|don['’]ts?|never|avoid)(?: \w+)?\W*", re.IGNORECASE
 )
-_POINTS: Final = re.compile(r"(?:This|These|That|Those|It|They|Here|Below|Above)\b")
+_VALUE: Final = re.compile(r"[^`:.]{2,60}: \S")
+_ITSELF: Final = re.compile(
+    r"(?:This|These) (?:[\w.-]+ ){0,2}?(?:documents?|files?|guides?|guidelines|instructions|notes|"
+    r"pages?|rules|sections?)\b"
+)
+_FILE: Final = re.compile(r"[\w.-]+\.\w+")
 _NO_TAG: Final = re.compile(r"[^\w]+")
 _NUMBER: Final = re.compile(r"\A(?:\d+[.)]\s*)+")
 _PAIR: Final = 2
@@ -97,9 +142,9 @@ _BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
 class Note(NamedTuple):
     """A rule, on one line and without marks.
 
-    `tags` are the headings above it, the outermost first, `subject` is the nearest; none where that
-    is the file's title. `about` are the files, folders and patterns that its beginning names, or
-    its table.
+    `tags` are the headings above it, the outermost first, `subject` is the nearest, after the one
+    above where it is one word; none where that is the file's title. `about` are the files, folders
+    and patterns that it is about, `below` those that the nearest heading names that names any.
     """
 
     text: str
@@ -108,6 +153,7 @@ class Note(NamedTuple):
     subject: str | None
     type: MemoryType
     about: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
 
 
 class NotesFile(NamedTuple):
@@ -141,53 +187,104 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
         is_body = is_theirs and not (has_parts and is_opening and not _names_folder(said))
         is_unsure = is_opening and said.type is None and not is_sure_order(said.text)
         told = _description(said) if is_body and (is_unsure or not said.text) else said
+        told = _without_itself(told) if is_opening or told is not said else told
         is_said = bool(told.text) and not is_placeholder(told.text)
         is_code = told.type is MemoryType.FACT and told.blocks[0].kind is MarkdownKind.CODE
         is_about_all = is_opening and (is_code or (has_parts and _is_prose(told)))
         if is_said and not is_about_all:
-            notes.append(_note(told, title, found.front.texts("description")[:1]))
+            is_topic = bool(places or found.front.lines)
+            notes.append(_note(told, title, found.front.texts("description")[:1], is_topic))
         else:
             left_out += (UnusedPart(file, _name_of(one), one.lines) for one in said.blocks)
     return NotesFile(tuple(notes), tuple(left_out), places)
 
 
-def _note(said: Said, title: str | None, description: Sequence[str]) -> Note:
+def _note(said: Said, title: str | None, description: Sequence[str], is_topic: bool) -> Note:
     headings = said.blocks[0].headings
     tags = map(tag_of, (*description, *headings))
     nearest = headings[-1] if headings and headings != (title,) else "".join(description)
     if _FORBIDS.fullmatch(nearest) and not forbids(said.text):
         said = said._replace(text=f"{nearest.rstrip(':')}: {said.text}", type=MemoryType.CONSTRAINT)
-    subject = _NUMBER.sub("", plain_text(nearest)).strip(" :")[:_MOST_SUBJECT]
+    subject = _bare(nearest)[:_MOST_SUBJECT]
+    above = headings[-_PAIR] if len(headings) >= _PAIR else ""
+    is_known = above == title and (not is_topic or _FILE.fullmatch(above))
+    if " " not in subject and above and not is_known:
+        subject = f"{_bare(above)[: _MOST_SUBJECT - len(subject) - 2]}: {subject}"
     lines = min(one.lines[0] for one in said.blocks), max(one.lines[1] for one in said.blocks)
     type_ = said.type or type_of(said.text)
     tags_ = tuple(dict.fromkeys(filter(None, tags)))
-    return Note(said.text, tags_, lines, subject or None, type_, said.about or _about(said, type_))
+    below = ([one[2] for one in _NAME.finditer(heading)] for heading in reversed(headings))
+    return Note(
+        said.text,
+        tags_,
+        lines,
+        subject or None,
+        type_,
+        said.about or _about(said, type_),
+        tuple(next(filter(None, below), ())),
+    )
 
 
 def _about(said: Said, type_: MemoryType) -> tuple[str, ...]:
-    """Return what a rule is about that begins with names of files; nothing of a whole list.
+    """Return the files, folders and patterns that a rule is about, by where it names them.
+
+    That is at its beginning, in its first sentence as what is not to be changed or when what is
+    asked of it counts, and before an arrow. A list has the sentence above it.
+    """
+    block, *more = said.blocks
+    leads = block.kind is MarkdownKind.PARAGRAPH and bool(more)
+    if block.kind is MarkdownKind.TABLE or (more and more[0].kind is block.kind):
+        return ()
+    sentence = _FIRST.split(plain_text(block.text) if leads else said.text, maxsplit=1)[0]
+    opens = None if more or type_ is MemoryType.PROCEDURE else _OPENS.match(sentence)
+    names, end = _names(sentence, opens.end()) if opens is not None else ((), 0)
+    if names and _tells_of(said.text, sentence, end, type_):
+        return names
+    for opening, goes_on in _forms():
+        for found in opening.finditer(sentence):
+            names, end = _names(sentence, found.end())
+            if names and goes_on.match(sentence, end):
+                return names
+    return ()
+
+
+@cache
+def _forms() -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    return [(re.compile(one, re.IGNORECASE), re.compile(on, re.IGNORECASE)) for one, on in _FORMS]
+
+
+def _tells_of(text: str, sentence: str, end: int, type_: MemoryType) -> bool:
+    """Tell whether a sentence that begins with a file is about this, and not about all work.
 
     What is asked of all work only begins with the file that shows it: "`CHANGELOG.md` has a line".
     """
-    first = _ABOUT.match(said.text)
-    if first is None or len(said.blocks) > 1 or type_ is MemoryType.PROCEDURE:
-        return ()
-    sentence, _, rest = said.text.partition(". ")
     is_asked = type_ is MemoryType.CONSTRAINT and not is_order(sentence)
-    if is_asked and not _BACK.search(rest):
-        return ()
-    names = [first[1]]
-    after = _ALSO.match(said.text, first.end())
-    while after is not None and len(names) < _MOST_ABOUT:
-        names.append(after[1])
-        after = _ALSO.match(said.text, after.end())
-    return tuple(names)
+    is_back = _BACK.search(text.removeprefix(sentence)) is not None
+    return (is_back or not is_asked) and not _ASKED.match(sentence, end)
+
+
+def _names(sentence: str, start: int) -> tuple[tuple[str, ...], int]:
+    """Return the files, folders and patterns that are named one after the other, and the end."""
+    names: list[str] = []
+    found, end = _NAME.match(sentence, start), start
+    while found is not None and len(names) < _MOST_ABOUT:
+        names.append(found[2])
+        end = found.end()
+        after = _ALSO.match(sentence, end)
+        found = _NAME.match(sentence, after.end()) if after is not None else None
+    if _ANYWHERE.match(sentence, end):
+        names = [one if "/" in one else f"**/{one}" for one in names]
+    return tuple(names), end
 
 
 def tag_of(heading: str) -> str:
     """Return a heading as a tag."""
-    bare = _NUMBER.sub("", plain_text(heading))
-    return _NO_TAG.sub("-", bare.casefold()).strip("-")[:_MOST_TAG]
+    return _NO_TAG.sub("-", _bare(heading).casefold()).strip("-")[:_MOST_TAG]
+
+
+def _bare(heading: str) -> str:
+    """Return a heading without marks and number."""
+    return _NUMBER.sub("", plain_text(heading)).strip(" :")
 
 
 def _name_of(block: MarkdownBlock) -> str:
@@ -201,15 +298,21 @@ def _name_of(block: MarkdownBlock) -> str:
 
 def _description(said: Said) -> Said:
     """Return what a paragraph says that is no rule, if it can be understood below its heading."""
-    if [one.kind for one in said.blocks] != [MarkdownKind.PARAGRAPH]:
+    if any(one.kind is not MarkdownKind.PARAGRAPH for one in said.blocks):
         return said
-    text = plain_text(said.blocks[0].text)
-    is_elsewhere = is_pointer(text) or is_import(said.blocks[0]) or is_link(said.blocks[0])
-    if text.endswith(":"):
-        text = " ".join(sentences(text)[:-1])
-    points = is_elsewhere or _POINTS.match(text)
-    is_kept = len(text) <= LONGEST and len(text.split()) > _PAIR and not points
+    text = prose(said)
+    is_whole = len(text.split()) > _PAIR or _VALUE.match(text)
+    is_kept = len(text) <= LONGEST and is_whole and not POINTS.match(text)
     return said._replace(text=text, type=MemoryType.FACT) if is_kept else said
+
+
+def _without_itself(said: Said) -> Said:
+    """Return what a file says first, without what it says of itself: "This file describes ..."."""
+    told = sentences(said.text)
+    about = _ITSELF.match(told[0]) is not None
+    while about and told and (_ITSELF.match(told[0]) or _BACK.search(told[0])):
+        told.pop(0)
+    return said._replace(text=" ".join(told))
 
 
 def _is_prose(said: Said) -> bool:

@@ -13,6 +13,7 @@ from pmem.values.times import UNDATED
 
 _BINDING: Final = re.compile(
     r"\b(?:must|shall|should|avoid|please)\b"
+    r"|\b[a-z]{3,}s require(?= [a-z])|\b(?:is|are) \w+ only (?:if|when|after)\b"
     r"|(?:\A|[.,;:!?(–—-] ?|\b(?:and|then|please|(?<!if )(?<!when )you) )(?:do not|don['’]t)\b"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bhas )(?<!\bhave )(?<!\bbe )\b(?:always|never)\b",
     re.IGNORECASE,
@@ -31,16 +32,21 @@ _LABEL: Final = re.compile(
     r"(?: \([^)]*\))?: )?"
 )
 _ORDERING_LABEL: Final = re.compile(r"\A\w+ \w+ \w+: ")
-_DASH: Final = re.compile(r" [-–—]{1,2} |, but ")
-_NAMED: Final = re.compile(r"\A`[^`]*`(?: \([^)]*\))?(?::| [-–—]{1,2}) ")
+_DASH: Final = re.compile(r" [-–—]{1,2} |, (?:but|so) |; ")
+NAME: Final = r"(?:`[^`]+`|[\w.*@-]*/[\w.*@/-]*)"
+"""Code, or a path that is not marked as such."""
+_NAMED: Final = re.compile(rf"\A{NAME}(?: \([^)]*\))?(?::| [-–—]{{1,2}}) ")
 _WHEN: Final = (
     r"\A(?:If|When|Whenever|Before|After|For|On|In|Where|Unless|Once|Until|At|During|While|To)\b"
 )
-_BEFORE: Final = re.compile(_WHEN + r"[^.;:]{1,160}?, ", re.IGNORECASE)
+_BEFORE: Final = re.compile(_WHEN + r"(?:\([^()]*\)|[^.;:(]){1,160}?, ", re.IGNORECASE)
+_OPEN: Final = frozenset(
+    "must shall should not never to if when unless until before after with by for include".split()
+)
 _DEPENDING: Final = re.compile(_WHEN, re.IGNORECASE)
 _HOW: Final = re.compile(r"\A([^`→:(]{3,60}?) (?:→|->|=>) ")
 _MOST_COMMAS: Final = 4
-_STRESS: Final = re.compile(r"\A(?:Only|Also|Just|Then|Instead|First),? ", re.IGNORECASE)
+_STRESS: Final = re.compile(r"\A(?:Only|Also|Just|Then|Instead|First|Otherwise),? ", re.IGNORECASE)
 _ASKS: Final = re.compile(r"\A(?:Do|Please|Be) ", re.IGNORECASE)
 _BANS: Final = re.compile(r"No (?=[\w`])(?!one\b)")
 _FEW: Final = 2
@@ -48,16 +54,32 @@ _FEW: Final = 2
 _EVERY: Final = re.compile(r"(?:Every|Each) [\w`]")
 _CLAUSE: Final = re.compile(r"\b(?:that|which|who|whose|if|whether|when|where|what|how|why|as)\b")
 _NO_VERBS: Final = STOP_WORDS | {"see"}
+_ASKED: Final = frozenset(
+    """adapt adhere adjust align analyse analyze append assert attach attempt avoid batch cancel
+    challenge checkout clarify compare compile comply compose configure consider consult
+    convert cover debug declare decouple define delegate describe destroy detect
+    determine disclose discuss dispose emit encapsulate enforce ensure escalate escape evaluate
+    exclude extract filter flag focus generate guard guess handle identify ignore inform inject
+    inline inspect integrate introduce investigate isolate iterate launch lint listen load localize
+    look maintain manage map measure migrate mind minimize mirror monitor navigate normalize
+    observe omit optimize organize override parenthesize parse paste perform place populate prefix
+    prepare preserve prioritize produce propagate propose protect provide quarantine read
+    redirect refactor reference register reject render reproduce resolve respect retain reuse
+    sanitize save scan separate simulate solve specify stash stay strip stub suggest surround sync
+    throttle tidy touch track transform treat try tune unwrap vary visit warn watch wrap""".split()
+)
+"""More verbs that instructions begin with; no word that is as often a noun before another."""
 _VERBS: Final = (
-    IMPERATIVES | BASE_VERBS | {*SETS["doing"].split(), *SETS["request"].split()}
+    IMPERATIVES | BASE_VERBS | {*SETS["doing"].split(), *SETS["request"].split()} | _ASKED
 ) - _NO_VERBS
 _AFTER_VERBS: Final = frozenset(
-    "a all an any both each every it its no our that the their them these this those what".split()
+    """a all an any both each every it its me my no our that the their them these this those what
+    your""".split()
 )
-_OPENING: Final = re.compile(r"\A([A-Z]?[a-z]{2,}) (?=[`\w./*(\[\"'“-])")
+_OPENING: Final = re.compile(r"\A(?:[Rr]e-)?([A-Z]?[a-z]{2,})(?::| (?=[`\w./*(\[\"'“-]))")
 _PREFERS: Final = re.compile(r"prefer\b", re.IGNORECASE)
 _FINITE: Final = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|can|will|does|did|may|might|would|could)\b"
+    r"\b(?i:is|are|was|were|has|have|had|can|will|does|did|may|might|would|could)\b"
     r"|\b[a-z]+[^s]s (?:the|an?|its|it|each|every)\b|\b[a-z]+[^s]s `"
 )
 _ACTS: Final = re.compile(r"`[^`]+` (?!is\b|has\b|was\b)[a-z]+[^su]s\b")
@@ -65,14 +87,21 @@ _FORM: Final = re.compile(r"(?:[^su]s|ing|ed|ion|ity|ness|ly)\Z")
 _NEAR: Final = 4
 _FAR: Final = 12
 _COMMAND: Final = re.compile(
-    r"`\(?(?:(?:[A-Z_]+=\S+ )+[^`()]+|(?:[a-z~](?:[\w./@-]*\w)?|\.{1,2}/[\w./-]+)(?::[\w-]+)?"
-    r"(?! [={]) [^`()]+)\)?`"
+    r"`\(?(?!(?:as|await|class|const|def|from|function|import|is|let|not|return|var)\b)"
+    r"(?:(?:[A-Z_]+=\S+ )+[^`()]+|(?:[a-z~](?:[\w./@-]*\w)?|\.{1,2}/[\w./-]+)(?::[\w-]+)?(?! [={])"
+    r" [^`()]+)\)?`"
 )
+_SCRIPT: Final = r"`\.{1,2}/(?:[\w.-]+/)*[\w-]+(?:\.(?:bash|bat|cmd|js|php|pl|ps1|py|rb|sh|ts))?`"
+_LABELLED: Final = re.compile(
+    rf"\A(?:\([^()]*\)|[^`:.(]){{2,60}}: (?:(?:[Uu]se|[Rr]un) )?"
+    rf"(?:(?={_COMMAND.pattern})|{_SCRIPT})"
+)
+_VALUE: Final = re.compile(r"[^`:.]{2,60}: `[^`]+`\W*")
 _BARE: Final = re.compile(r"(?:\A|: )(?:[A-Z_]+=\S+ |\./)\S.*")
-_ASIDE: Final = re.compile(r"\([^()]*\)")
+_ASIDE: Final = re.compile(r"(?<!`)\([^()]*\)(?!`)")
 _AT_END: Final = re.compile(r"\W*(?:\([^)]*\)\W*)?")
 _MOST_PROSE: Final = 8
-_SENTENCE: Final = re.compile(r"(?<=[.!?]) +")
+_SENTENCE: Final = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.) +")
 
 
 def type_of(text: str) -> MemoryType:
@@ -81,14 +110,13 @@ def type_of(text: str) -> MemoryType:
     An order to use one thing instead of another binds, and decides nothing.
     """
     if _BINDING.search(text):
-        stated = _stated_types(text)
-        return MemoryType.DECISION if stated[:1] == [MemoryType.DECISION] else MemoryType.CONSTRAINT
+        decides = _stated_types(text)[:1] == [MemoryType.DECISION] and not _is_ordering(text)
+        return MemoryType.DECISION if decides else MemoryType.CONSTRAINT
     how = _HOW.match(text)
     if is_command(text) or (how and is_order(how[1])):
         return MemoryType.PROCEDURE
     if _is_ordering(text):
-        prefers = _PREFERS.match(_rest(text)) or _stated_types(text)[:1] == [MemoryType.PREFERENCE]
-        return MemoryType.PREFERENCE if prefers else MemoryType.CONSTRAINT
+        return MemoryType.PREFERENCE if _PREFERS.match(_rest(text)) else MemoryType.CONSTRAINT
     return next((one for one in _stated_types(text)[:1] if one in _STATED), MemoryType.FACT)
 
 
@@ -106,16 +134,15 @@ def is_order(text: str) -> bool:
     """Tell whether a sentence of a text says what has to be, must not be, or is to be done.
 
     A sentence orders where it begins with a verb, or with a word that is followed as a verb is,
-    with no finite verb close behind it: "Use the exact revisions". The first sentence may begin
-    with any word that can be a verb and neither a name nor a plural. Other languages have no
-    orders here.
+    with no finite verb close behind it: "Use the exact revisions". Other languages have no orders
+    here.
     """
     return is_binding(text) or _is_ordering(text)
 
 
 def is_sure_order(text: str) -> bool:
-    """Tell whether a text is an order whatever stands around it; a name in two words is none."""
-    return is_binding(text) or any(_is_imperative(one, surely=True) for one in _sentences(text))
+    """Tell whether a text is an order whatever stands around it."""
+    return is_binding(text) or any(map(_is_imperative, _sentences(text)))
 
 
 def sentences(text: str) -> list[str]:
@@ -143,13 +170,22 @@ def describes(text: str) -> bool:
 
     What is said of every one of them is a rule.
     """
-    is_said = _FINITE.search(" ".join(_rest(text).split()[: 3 * _NEAR])) is not None
-    return acts(text) or (is_said and not _EVERY.match(text))
+    first = text.partition(" ")[0].casefold()
+    does = first[-1:] == "s" and first[:-1] in _VERBS
+    is_state = first[-2:] == "ed" and first not in _VERBS
+    does = does or is_state or acts(text) or _VALUE.fullmatch(text) is not None
+    return does or (_is_said(_rest(text), _FAR) and not _EVERY.match(text))
 
 
 def acts(text: str) -> bool:
     """Tell whether a text says what a file or a name does, and not how it has to be."""
     return _ACTS.match(text) is not None
+
+
+def ends_open(text: str) -> bool:
+    """Tell whether a text is no sentence without what comes after it: "Before you ship, run:"."""
+    last = re.split(r"\W+", text.rstrip(" :*_.…"))[-1].casefold()
+    return last in _OPEN or last in _VERBS
 
 
 def is_placeholder(text: str) -> bool:
@@ -177,21 +213,19 @@ def _rest(text: str) -> str:
 def _is_ordering(text: str) -> bool:
     told = list(_sentences(text))
     is_of_all = len(told) <= _FEW and any(map(_EVERY.match, told))
-    return is_of_all or any(_is_imperative(one, surely=n > 0) for n, one in enumerate(told))
+    return is_of_all or any(map(_is_imperative, told))
 
 
-def _is_imperative(text: str, surely: bool) -> bool:
+def _is_imperative(text: str) -> bool:
     if _NAMED.match(text):
         return False
     first, *clauses = _DASH.split(text)
     if _BEFORE.match(text):
         clauses += text.split(", ", _MOST_COMMAS)[1:]
-    return _opens_with_verb(_rest(first), surely) or any(
-        _opens_with_verb(_rest(clause), surely=True) for clause in clauses
-    )
+    return any(_opens_with_verb(_rest(clause)) for clause in (first, *clauses))
 
 
-def _opens_with_verb(clause: str, surely: bool) -> bool:
+def _opens_with_verb(clause: str) -> bool:
     if _ASKS.match(clause):
         return True
     if _BANS.match(clause):
@@ -201,10 +235,10 @@ def _opens_with_verb(clause: str, surely: bool) -> bool:
         return False
     verb, after = found[1].casefold(), clause[found.end() :]
     next_word = re.split(r"\W", after.casefold(), maxsplit=1)[0]
-    is_sure = verb in _VERBS or next_word in _AFTER_VERBS or after.startswith("`")
-    if verb in _NO_VERBS or _FORM.search(verb) or (surely and not is_sure):
-        return False
-    return not _is_said(after, _NEAR - 1 if is_sure else _FAR)
+    follows = next_word in _AFTER_VERBS or after.startswith("`")
+    is_verb = verb in _VERBS or (follows and not _FORM.search(verb) and verb not in _NO_VERBS)
+    is_whole = found[0].endswith(":") or not _is_said(after, _NEAR - 1)
+    return is_verb and is_whole and next_word != "of"
 
 
 def _is_said(text: str, far: int) -> bool:
@@ -215,6 +249,9 @@ def _is_said(text: str, far: int) -> bool:
 
 def is_command(text: str) -> bool:
     """Tell whether a text is a command line with few words around it, or says what one does."""
+    if _LABELLED.match(text):
+        return True
+    text = _ASIDE.sub("", text)
     codes = [one for one in _CODE.finditer(text) if _COMMAND.fullmatch(one[0])]
     if codes and codes[0].start() == 0 and _NAMED.match(text):
         return True

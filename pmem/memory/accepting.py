@@ -12,14 +12,7 @@ from pmem.core.retention import changed
 from pmem.errors import InvalidValue
 from pmem.memory.changes import RecordsRequest
 from pmem.memory.citation_watch import as_cited
-from pmem.memory.citations import (
-    SOURCE,
-    BrokenCitation,
-    VerifyRequest,
-    cite_all,
-    together,
-    verify,
-)
+from pmem.memory.citations import SOURCE, BrokenCitation, VerifyRequest, cite_all, together, verify
 from pmem.project.workspace import Workspace
 from pmem.storage.git.changed_files import hunks, lines_after
 from pmem.storage.git.project_files import Sources, Unreadable

@@ -8,7 +8,8 @@ import msgspec
 
 from pmem.core.lifecycle.states import can_move, moved
 from pmem.core.retention import changed, purge_time
-from pmem.core.trust import Trust, may_be_marked, trust_of
+from pmem.core.selection import NOTED
+from pmem.core.trust import Trust, may_be_marked, noted_by, trust_of
 from pmem.errors import Ambiguous, NotFound, Refused
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
@@ -141,3 +142,28 @@ def only_one(reference: str, what: str, fitting: Mapping[str, T], hint: str) -> 
         shown = ", ".join(sorted(fitting)[:10])
         raise Ambiguous(f"{reference!r} fits the {what}s {shown}", "give more of the id")
     return next(iter(fitting.values()))
+
+
+class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
+    """The memories that are trusted from now on."""
+
+    items: tuple[Memory, ...]
+
+
+class ConfirmRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose memories are right: all that this agent noted."""
+
+    agent: Annotated[str, asked("Also all memories that this agent noted.", shown="NAME")]
+
+
+def list_noted(workspace: Workspace) -> list[tuple[str, Memory]]:
+    """Return the active memories that no person has confirmed, with the agents that noted them."""
+    return [(noted_by(memory), memory) for memory in workspace.memories.select(NOTED)]
+
+
+def confirm(workspace: Workspace, request: ConfirmRequest) -> Confirmed:
+    """Trust all that an agent noted: a person has looked at it."""
+    found = [one for agent, one in list_noted(workspace) if agent == request.agent]
+    event = workspace.event(EventKind.UPDATE)
+    kept = (vouched(workspace, one, event) for one in found)
+    return Confirmed(items=tuple(map(workspace.memories.put, kept)))

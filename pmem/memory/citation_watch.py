@@ -102,7 +102,7 @@ def sides_of(workspace: Workspace, changed: Sequence[Citation]) -> dict[Citation
 def as_cited(workspace: Workspace, wanted: Sequence[Citation]) -> dict[Citation, bytes]:
     """Return what cited files held then; nothing of those that git does not have."""
     known = [cited for cited in wanted if cited.blob is not None]
-    if not known or workspace.sources.head() is None:
+    if not known or workspace.sources.head is None:
         return {}
 
     blobs = [str(cited.blob).removeprefix(GIT) for cited in known]

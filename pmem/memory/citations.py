@@ -122,8 +122,7 @@ def cite_all(workspace: Workspace, wanted: Sequence[Sequence[str]]) -> list[tupl
     define such as `src/a.py::settle`, or values of such a name (`src/a.py::RETRIES=3`); the files
     are seen from the current folder.
     """
-    sources = workspace.sources
-    head = sources.head()
+    head = workspace.sources.head
     return [
         together((), [_make_citation(workspace, text, head) for text in texts]) for texts in wanted
     ]
@@ -387,7 +386,7 @@ def _moved_citations(sources: Sources, verdicts: _Verdicts) -> dict[Citation, Ci
         for cited, it in verdicts.items()
         if it.state is CitationState.MOVED and it.now
     }
-    head = sources.head() if moved else None
+    head = sources.head if moved else None
     found: dict[Citation, Citation] = {}
     for cited, place in sorted(moved.items(), key=lambda item: item[1].file):
         try:

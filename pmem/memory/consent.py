@@ -11,15 +11,14 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from pmem.core.apps.deciding import AppDecision
-from pmem.core.filters import EVERYTHING, Filter
+from pmem.core.filters import EVERYTHING
 from pmem.core.history_values import tell_value
 from pmem.core.retention import changed
-from pmem.core.selection import Selection
-from pmem.core.trust import AGREED, LEVELS, Trust, noted_by
+from pmem.core.trust import AGREED
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory import facts, memories
 from pmem.memory.app_limit import make_room
-from pmem.memory.changes import RecordsRequest, change, only_one, out_of_recall, vouched
+from pmem.memory.changes import RecordsRequest, change, only_one, out_of_recall
 from pmem.memory.reading import MessageRef, find
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import (
@@ -308,36 +307,3 @@ def _decide(
     decision = decided(proposal, outcome, workspace.actor, workspace.now(), memory)
     workspace.settled.append(Settled(proposal.id, decision))
     return decision
-
-
-_MEDIUM: Final = Selection(
-    wanted=Filter(),
-    least=(("trust", LEVELS.index(Trust.MEDIUM)),),
-    below=(("trust", LEVELS.index(Trust.HIGH)),),
-)
-
-
-class ConfirmRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose memories are right: all that this agent noted."""
-
-    agent: Annotated[str, asked("Also all memories that this agent noted.", shown="NAME")]
-
-
-class Confirmed(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories that are trusted from now on."""
-
-    items: tuple[Memory, ...]
-
-
-def list_noted(workspace: Workspace) -> list[tuple[str, Memory]]:
-    """Return the active memories that no person has confirmed, with the agents that noted them."""
-    found = ((noted_by(memory), memory) for memory in workspace.memories.select(_MEDIUM))
-    return [(agent, memory) for agent, memory in found if agent]
-
-
-def confirm(workspace: Workspace, request: ConfirmRequest) -> Confirmed:
-    """Trust all that an agent noted: a person has looked at it."""
-    found = [one for agent, one in list_noted(workspace) if agent == request.agent]
-    event = workspace.event(EventKind.UPDATE)
-    kept = (vouched(workspace, one, event) for one in found)
-    return Confirmed(items=tuple(map(workspace.memories.put, kept)))

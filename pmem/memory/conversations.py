@@ -10,18 +10,11 @@ import msgspec
 
 from pmem.core.chunking import Whole, may_repeat, overflow, whole
 from pmem.core.summaries import summary
-from pmem.errors import Ambiguous, Damaged, NotFound, StorageRefused
+from pmem.errors import Ambiguous, BuiltOn, Damaged, NotFound, StorageRefused
 from pmem.project.workspace import Workspace
 from pmem.values.fields import AsOf, asked
 from pmem.values.ids import short
-from pmem.values.records import (
-    STORES,
-    Chunk,
-    Conversation,
-    Fact,
-    Message,
-    Status,
-)
+from pmem.values.records import STORES, Chunk, Conversation, Fact, Message, Standing, Status
 
 MERGED_TOKENS = 300
 """Tokens of a merged summary at the most."""
@@ -106,6 +99,47 @@ def extend(
         updated_at=max(at, conversation.updated_at),
     )
     return merged(workspace, grown)
+
+
+def shorten(workspace: Workspace, conversation: Conversation, turns: int) -> None:
+    """Delete the messages after the first ones, with what they state; of none the conversation.
+
+    Inside a transaction.
+
+    Raises:
+        BuiltOn: A fact that they state was accepted or rejected.
+    """
+    found = unfold(workspace, conversation)
+    kept = {message.id: message for message in found.messages[:turns]}
+    whole = [chunk for chunk in found.chunks if chunk.messages[-1].id in kept]
+    cut = found.chunks[len(whole) :]
+    facts = (*chain(*(chunk.facts for chunk in cut)), *conversation.facts)
+    for fact in facts:
+        if fact.message not in kept and fact.standing is not Standing.PENDING:
+            raise BuiltOn(f"{short(fact.id)} was {fact.standing} since", "undo that first")
+    for chunk in cut:
+        workspace.chunks.remove(chunk.id)
+    if not kept:
+        workspace.conversations.remove(conversation.id)
+        return
+    is_merged = bool(whole) and whole[-1].merged_into in {chunk.id for chunk in cut}
+    if is_merged:
+        workspace.chunks.put(msgspec.structs.replace(whole[-1], merged_into=None))
+    latest = max(message.created_at for message in kept.values())
+    workspace.conversations.put(
+        msgspec.structs.replace(
+            conversation,
+            turns=turns,
+            chunks=tuple(chunk.id for chunk in whole),
+            merged_chunks=min(conversation.merged_chunks, len(whole) - is_merged),
+            recent_messages=tuple(kept.values())[sum(len(one.messages) for one in whole) :],
+            pruned=tuple(identifier for identifier in conversation.pruned if identifier in kept),
+            facts=tuple(fact for fact in facts if fact.message in kept),
+            unread_from=conversation.unread_from if conversation.unread_from in kept else None,
+            ended_at=conversation.ended_at and latest,
+            updated_at=latest,
+        )
+    )
 
 
 def read_whole(workspace: Workspace, conversation: Conversation) -> Whole:

@@ -23,15 +23,7 @@ from pmem.project.caller import reaches
 from pmem.project.workspace import Workspace
 from pmem.values.fields import AsOf, OfConversation, asked
 from pmem.values.ids import matches, short
-from pmem.values.records import (
-    Conversation,
-    Fact,
-    Memory,
-    MemoryType,
-    Scope,
-    Source,
-    Standing,
-)
+from pmem.values.records import Conversation, Fact, Memory, MemoryType, Scope, Source, Standing
 
 if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision

@@ -26,7 +26,7 @@ from pmem.core.journal import (
 from pmem.core.operations import LoggedOperation
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retention import MemoryVersion, versions
-from pmem.core.selection import Selection
+from pmem.core.selection import NOTED, Selection
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.reading import get
 from pmem.project.workspace import Workspace
@@ -41,10 +41,14 @@ SHOWN: Final = 10
 
 
 class Journal(msgspec.Struct, frozen=True, kw_only=True):
-    """Events that pass the filters, the newest last, and how many there are in all."""
+    """Events that pass the filters, the newest last, and how many there are in all.
+
+    `unconfirmed` counts the memories that agents noted and nobody has confirmed.
+    """
 
     items: tuple[JournalEntry, ...]
     total: int
+    unconfirmed: int = 0
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,7 +158,8 @@ def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
     if not is_whole:
         tallies = (store.tally(concerned, ("events",)) for store in stores)
         total = sum(events * many for tally in tallies for (events,), many in tally.items())
-    return Journal(items=tuple(map(entry, shown)), total=total)
+    unconfirmed = workspace.memories.count(NOTED)
+    return Journal(items=tuple(map(entry, shown)), total=total, unconfirmed=unconfirmed)
 
 
 def list_versions(workspace: Workspace, request: HistoryRequest) -> VersionListing:

@@ -6,20 +6,15 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.core import checks
+from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import Neighbour, concern_of
 from pmem.core.outcomes import check_evidence, settle
 from pmem.core.policy import tells_how
 from pmem.core.record_keys import archived_key, content_key
 from pmem.core.retention import CONVERSATION, changed
+from pmem.core.selection import NOTED
 from pmem.errors import InvalidValue, Refused
-from pmem.memory.changes import (
-    Removable,
-    ask_to_change,
-    change,
-    change_all,
-    check_mark,
-    vouched,
-)
+from pmem.memory.changes import Removable, ask_to_change, change, change_all, check_mark, vouched
 from pmem.memory.links import (
     NOTHING,
     change_links,
@@ -43,15 +38,7 @@ from pmem.project.workspace import Workspace
 from pmem.values.bounds import CATEGORY_CHARACTERS, SUBJECT_CHARACTERS
 from pmem.values.defaults import DEFAULT_CATEGORY, DEFAULT_IMPORTANCE
 from pmem.values.ids import short
-from pmem.values.records import (
-    Conversation,
-    Event,
-    EventKind,
-    Memory,
-    MemoryType,
-    Scope,
-    State,
-)
+from pmem.values.records import Conversation, Event, EventKind, Memory, MemoryType, Scope, State
 
 if TYPE_CHECKING:
     from pmem.core.apps.deciding import AppDecision
@@ -71,6 +58,11 @@ def add(workspace: Workspace, request: AddRequest) -> Added:
     (added,) = done.items
     count = others + 1 if others and added.action == "added" else 0
     return msgspec.structs.replace(added, made_room=done.made_room, on_subject=count)
+
+
+def add_one(workspace: Workspace, request: AddRequest) -> Added:
+    """Add one memory of many, which needs no count of those on its subject."""
+    return add_all(workspace, AddAllRequest(memories=(request,))).items[0]
 
 
 def add_all(workspace: Workspace, request: AddAllRequest) -> AddedAll:
@@ -194,10 +186,12 @@ def _add_or_propose(
     workspace: Workspace, memory: Memory, request: AddRequest, fact: str | None = None
 ) -> Added:
     """Add a memory unless one is to be updated instead, or somebody must agree first."""
+    agent = request.agent or workspace.caller.agent
     twin = None if request.force else _twin(workspace, memory)
+    if twin is None and agent is not None and memory.scope.app is None:
+        twin = _dropped(workspace, memory)
     if twin is not None:
         return twin
-    agent = request.agent or workspace.caller.agent
     if agent is not None or fact is not None:
         from pmem.memory.proposals import gate
 
@@ -236,6 +230,22 @@ def _twin(workspace: Workspace, memory: Memory) -> Added | None:
             if concern_of(known.scope) == concern:
                 return Added(action="suggested", record=known, reason=f"{what}: {short(known.id)}")
     return None
+
+
+def _dropped(workspace: Workspace, memory: Memory) -> Added | None:
+    """Return that a person has removed what an agent noted, and notes again in other words."""
+    removed = Filter(states=(State.SOFT_DELETED,))
+    noted = workspace.memories.select(msgspec.structs.replace(NOTED, wanted=removed))
+    dropped = [one for one in noted if not one.history[-1].agent]
+    if not dropped:
+        return None
+    from pmem.core.lifecycle.linking import said_before
+
+    known = said_before(memory, dropped)
+    if known is None:
+        return None
+    reason = f"a person has removed what says this: {short(known.id)}"
+    return Added(action="suggested", record=known, reason=reason)
 
 
 def _check_form(

@@ -18,6 +18,8 @@ from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id, short
 from pmem.values.records import Conversation, Fact, MemoryType, Message, Role, Standing
 
+FIRST_WORDS: Final = "“{}”"
+"""How the title is written of a conversation that nobody gave one."""
 MOST_FACTS: Final = 5
 """Facts noted of one message."""
 
@@ -89,7 +91,7 @@ def left_out(workspace: Workspace, message: Message, noted_: int) -> int:
 def _facts_of(message: Message, title: str | None) -> Iterator[Fact]:
     """Yield the facts of a message; those that say the same have the same short id."""
     for found in extract(message):
-        about = title if found.type is MemoryType.DECISION else None
+        about = title if found.type is MemoryType.DECISION and not _is_first_words(title) else None
         yield Fact(
             id=derived_id(message.created_at, "fact", key(found.content)),
             content=found.content,
@@ -100,6 +102,11 @@ def _facts_of(message: Message, title: str | None) -> Iterator[Fact]:
             message=message.id,
             extracted_at=message.created_at,
         )
+
+
+def _is_first_words(title: str | None) -> bool:
+    """Tell whether a title says no more than how a conversation began."""
+    return title is not None and title.startswith(FIRST_WORDS[0])
 
 
 def _dead_ends_of(workspace: Workspace, said: Sequence[Message], place: int) -> Iterator[Fact]:

@@ -23,14 +23,7 @@ from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.values.fields import AsOf, asked, ref
 from pmem.values.ids import matches
-from pmem.values.records import (
-    Access,
-    Episode,
-    Memory,
-    Message,
-    Record,
-    plain,
-)
+from pmem.values.records import Access, Episode, Memory, Message, Record, plain
 
 if TYPE_CHECKING:
     from pmem.memory.citation_watch import Watch

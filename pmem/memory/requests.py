@@ -127,6 +127,11 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
         return self.action == "suggested" and self.memory.state is State.ARCHIVED
 
     @property
+    def is_removed(self) -> bool:
+        """Whether an agent noted it before, and a person has removed that."""
+        return self.action == "suggested" and self.memory.state is State.SOFT_DELETED
+
+    @property
     def noted(self) -> dict[str, str] | None:
         """What the log of operations says of it; what was written is noted with the record."""
         return None if self.held is None else {"status": "skipped"}
@@ -142,7 +147,7 @@ class Added(msgspec.Struct, frozen=True, kw_only=True):
     def next_step(self) -> str:
         """What to do instead of adding, where it is a suggestion."""
         name = short(self.memory.id)
-        if self.is_archived:
+        if self.is_archived or self.is_removed:
             return f"bring it back with `pmem restore {name}`"
         return f"update it with `pmem edit {name} TEXT`"
 

@@ -14,21 +14,14 @@ from pmem.core.threeway.history import REOPENED, open_conflicts
 from pmem.core.trust import INHERITED, trust_of
 from pmem.errors import BuiltOn, InvalidValue, NotFound
 from pmem.memory.changes import out_of_recall
+from pmem.memory.conversations import shorten
 from pmem.project.workspace import Workspace
 from pmem.storage.git.git_index import HeldByGit
 from pmem.storage.git.tracked import check_own
 from pmem.storage.local.logs import LoggedChange, LoggedCommand, digest_of
 from pmem.values.fields import DryRun
 from pmem.values.ids import short
-from pmem.values.records import (
-    Conversation,
-    Episode,
-    Event,
-    EventKind,
-    Memory,
-    State,
-    plain,
-)
+from pmem.values.records import Conversation, Episode, Event, EventKind, Memory, State, plain
 from pmem.values.times import iso
 
 Returnable = Memory | Episode | Conversation
@@ -145,7 +138,7 @@ def _wanted(workspace: Workspace, request: UndoRequest) -> Sequence[LoggedComman
 def _can_go(command: LoggedCommand) -> bool:
     """Tell whether a command left what it can be undone by."""
     is_lost = command.is_final or command.forgot
-    return not is_lost and all(change.events for change in command.changes)
+    return not is_lost and all(change.events or change.turns for change in command.changes)
 
 
 def _standing(commands: Sequence[LoggedCommand]) -> list[LoggedCommand]:
@@ -186,7 +179,7 @@ def _undo(workspace: Workspace, command: LoggedCommand, held: HeldByGit) -> Undo
 def _undo_change(
     workspace: Workspace, change: LoggedChange, name: str, held: HeldByGit
 ) -> UndoneChange:
-    if not change.events:
+    if not (change.events or change.turns):
         raise InvalidValue(
             f"{name} deleted {short(change.id)} for good", "git may have its file still"
         )
@@ -196,6 +189,8 @@ def _undo_change(
     except NotFound:
         why = f"{short(change.id)} is not here, so {name} cannot be undone"
         raise BuiltOn(why, "another branch may have it") from None
+    if isinstance(record, Conversation) and change.turns:
+        return _take_away(workspace, record, change.turns, name, held)
     first, last = _place_of(record, change, name)
     then = before_event(record, last)
     differing = ", ".join(_differing(then, record)).replace("_", " ")
@@ -220,6 +215,22 @@ def _undo_change(
     before, now = new.history[-1].before, json_value(new)
     after = {field: now.get(field) for field in before}
     return _undone(record, before=before, after=after, gone=change.is_new)
+
+
+def _take_away(
+    workspace: Workspace, record: Conversation, turns: tuple[int, int], name: str, held: HeldByGit
+) -> UndoneChange:
+    """Delete what an import added to a conversation: all of one that it made."""
+    before, after = turns
+    if record.turns != after:
+        raise BuiltOn(
+            f"{short(record.id)} has changed since {name}: it has other messages",
+            f"`pmem conversation show {short(record.id)}` shows them",
+        )
+    shorten(workspace, record, before)
+    if not before:
+        return _undone(record, gone=True, deleted=True, staged=held.staged(record))
+    return _undone(record, before={"turns": after}, after={"turns": before})
 
 
 def _undone(record: Returnable, **fields: Any) -> UndoneChange:

@@ -12,7 +12,7 @@ from pmem.core.code.definitions import parse_symbol
 from pmem.core.filters import Filter
 from pmem.core.lifecycle.states import successor_of
 from pmem.core.outcomes import COMMIT, warns
-from pmem.core.places import applies_within
+from pmem.core.places import applies_within, nearness
 from pmem.core.record_keys import proven_key
 from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
@@ -188,7 +188,7 @@ class _Look(NamedTuple):
                 found.append(
                     Reason(memory=memory, how=how, standing=standing, stale=stale, by=by, fix=fix)
                 )
-        yield from sorted(found, key=_rank)
+        yield from sorted(found, key=lambda reason: _rank(reason, self.file))
 
     def _ways(self, memory: Memory) -> Iterator[str]:
         for cited in memory.citations:
@@ -226,15 +226,19 @@ class _Look(NamedTuple):
         return "stale" if stale else str(State.ACTIVE)
 
 
-def _rank(reason: Reason) -> tuple[object, ...]:
-    """Order reasons: what is valid, what warns, what cites the place, what binds; the newest."""
+def _rank(reason: Reason, file: str) -> tuple[object, ...]:
+    """Order reasons: what is valid, what warns, what cites the place, what is closest, what binds.
+
+    Of those the newest come first, but what was written in one minute in its order: an import's.
+    """
     memory = reason.memory
     type_ = _TYPES.index(memory.type) if memory.type in _TYPES else len(_TYPES)
     return (
         reason.standing not in (State.ACTIVE, "stale"),
         not warns(memory),
         not reason.how[0].startswith(_CITING),
+        -nearness(memory.places, file),
         type_,
-        -memory.created_at.timestamp(),
+        -(memory.created_at.timestamp() // 60),
         memory.id,
     )

@@ -14,13 +14,7 @@ from typing import IO, Final
 
 from pmem.core.secrets import unsecret
 from pmem.errors import InvalidValue
-from pmem.model.models import (
-    AnswerRefused,
-    Completion,
-    Models,
-    ModelUnreachable,
-    TextModel,
-)
+from pmem.model.models import AnswerRefused, Completion, Models, ModelUnreachable, TextModel
 from pmem.model.tasks import ModelPrompt
 from pmem.values.rules import ModelRules
 

@@ -121,6 +121,18 @@ def needs_leave(workspace: "Workspace", record: Memory | Episode) -> bool:
     return trust_of(record) is Trust.HIGH
 
 
+def noted_for(workspace: "Workspace") -> str | None:
+    """Return for whom contexts and hooks show what agents noted; None for everybody.
+
+    See `trust.assistant_of`.
+    """
+    if workspace.settings.trust.unconfirmed != "hide":
+        return None
+    from pmem.core.trust import assistant_of
+
+    return assistant_of(workspace.caller.agent, workspace.actor)
+
+
 def _anew(workspace: "Workspace") -> "Workspace":
     """Return the same workspace with nothing read yet, over the same storage."""
     other = copy(workspace)

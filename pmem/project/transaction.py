@@ -8,7 +8,16 @@ from pmem.errors import ReadOnly, Refused
 from pmem.storage.backend import Change
 from pmem.storage.git.tracked import check_own
 from pmem.values.ids import short
-from pmem.values.records import Chunk, Conversation, Episode, Event, Memory, RecordType, Standing
+from pmem.values.records import (
+    Chunk,
+    Conversation,
+    Episode,
+    Event,
+    Memory,
+    Message,
+    RecordType,
+    Standing,
+)
 
 if TYPE_CHECKING:
     from pmem.core.operations import LoggedOperation, Node
@@ -146,6 +155,8 @@ def _note_written(workspace: "Workspace", changes: Sequence[Change]) -> None:
 _KINDS = {Memory: "memory", Episode: "episode", Conversation: "conversation"}
 _TALK = frozenset({"messages", "recent_messages", "chunks", "pruned", "pruned_at", "summary"})
 """The fields of conversations and chunks whose earlier values nothing keeps."""
+_IMPORTS = frozenset({"import.auto", "import.git", "import.messages", "import.project"})
+"""What adds to conversations so that `undo` can take away again what was added."""
 _NO_WAY_BACK = ("conversation.mark", "conversation.rm")
 """What changes single messages: `undo` says that it cannot, and takes back nothing before it."""
 
@@ -165,8 +176,13 @@ def note_command(workspace: "Workspace", operation: str, *, beyond: bool = False
         last[change.id] = change
     workspace.written.clear()
     pairs = [(change, first[identifier]) for identifier, change in last.items()]
-    changes, facts = tuple(_logged_changes(pairs)), tuple(_settled_facts(pairs))
-    is_beyond = beyond or any(_is_beyond(change, old) for change, old in pairs)
+    facts = tuple(_settled_facts(pairs))
+    if operation in _IMPORTS:
+        changes = (*_grown_talks(pairs), *_logged_changes(pairs))
+        is_beyond = _are_edited(pairs)
+    else:
+        changes = tuple(_logged_changes(pairs))
+        is_beyond = beyond or any(_is_beyond(change, old) for change, old in pairs)
     command = LoggedCommand(
         at=workspace.now(),
         operation=operation,
@@ -207,6 +223,30 @@ def _logged_changes(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange
             is_new=old is None,
             place=len(known),
         )
+
+
+def _grown_talks(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedChange]":
+    """Yield the conversations that are new or have more messages."""
+    from pmem.storage.local.logs import LoggedChange
+
+    for change, old in pairs:
+        if isinstance(change.record, Conversation):
+            turns = (0 if old is None else old.turns, change.record.turns)
+            if turns[0] < turns[1]:
+                yield LoggedChange(
+                    kind="conversation", id=change.id, events=(), is_new=old is None, turns=turns
+                )
+
+
+def _are_edited(pairs: "list[tuple[Change, Any]]") -> bool:
+    """Tell whether a message that was there has another text, wherever it is kept now."""
+    now = {one.id: one for change, _ in pairs for one in _messages(change.record)}
+    return any(now.get(one.id, one) != one for _, old in pairs for one in _messages(old))
+
+
+def _messages(record: Any) -> "tuple[Message, ...]":
+    """Return the messages that are in a record itself."""
+    return (*getattr(record, "messages", ()), *getattr(record, "recent_messages", ()))
 
 
 def _settled_facts(pairs: "list[tuple[Change, Any]]") -> "Iterator[LoggedFact]":

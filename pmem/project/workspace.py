@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from pmem.storage.postgres.server import Server
 
 CANDIDATES_SHOWN: Final = 10
+_NAME: Final = 60
+"""Characters of a project's name that are shown."""
 
 
 class Workspace:
@@ -209,8 +211,11 @@ class Workspace:
 
     @property
     def project_name(self) -> str:
-        """What the project is called."""
-        return name_of(self.root, self.settings.project_name)
+        """What the project is called, on one line that holds no secret."""
+        from pmem.core.visible import one_visible_line
+
+        name = name_of(self.root, self.settings.project_name)
+        return one_visible_line(self.mask.text(name))[:_NAME]
 
     @cached_property
     def own(self) -> "OwnState":

@@ -19,13 +19,24 @@ from pmem.core.policy import ACTIVITY, EVENT
 from pmem.core.retrieval.collection import LinkedMemory
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
 from pmem.core.retrieval.signals import idf
+from pmem.core.selection import Selection
 from pmem.core.text.paths import named_paths, named_symbols
+from pmem.core.trust import may_be_told
 from pmem.errors import InvalidValue
+from pmem.project.caller import noted_for
 from pmem.project.workspace import Workspace
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest, modes_of, task_of
-from pmem.search.hits import Scored, SearchKind, as_scored, most_related, opened, related_to
-from pmem.search.picking import RankedSet, SearchRequest, pick_each
+from pmem.search.hits import (
+    Scored,
+    SearchKind,
+    SearchRequest,
+    as_scored,
+    most_related,
+    opened,
+    related_to,
+)
+from pmem.search.picking import RankedSet, pick_each
 
 LEAST_RECALLED: Final = 50
 """How many hits a context of any budget looks at."""
@@ -72,6 +83,11 @@ class ContextSource(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     weighs: bool = False
     differing: Mapping[str, SaidOtherwise] = {}
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether what agents noted is shown as all else is."""
+        return self.workspace.settings.trust.is_plain
+
     @cached_property
     def scores(self) -> dict[str, float]:
         """Return how well each answers, by id, as searches score it."""
@@ -113,10 +129,11 @@ def rank_answers(
     usable.read([*ids, *(tie.id for tie in remembered.ties)])
     below: list[Omitted] = []
     heard = list(_undoubted(usable, workspace, _heard(said, hidden, below)))
+    told = _told_episodes(workspace, remembered)
     known = [
         one
         for one in _undoubted(usable, workspace, remembered.ranked)
-        if one[0] is SearchKind.EPISODE or one[1].id in usable
+        if one[1].id in usable or one[1].id in told
     ]
     is_sum = settings.ranking == "weighted_sum"
     passed = _above(known, settings.relevance_threshold if is_sum else 0.0, below)
@@ -166,6 +183,14 @@ def _are_told_apart(shared: Iterable[Sequence[float]], count: int) -> bool:
     """Tell whether one of some hits shares several words with the task, or a rare one."""
     rare = idf(count, max(1.0, RARE * count))
     return any(len(words) >= SHARED_WORDS or rare <= sum(words) for words in shared)
+
+
+def _told_episodes(workspace: Workspace, found: RankedSet) -> frozenset[str]:
+    """Return the ids of the episodes among what was found that a context may show."""
+    ids = tuple(one[1].id for one in found.ranked if one[0] is SearchKind.EPISODE)
+    shown_to = noted_for(workspace)
+    episodes = workspace.episodes.select(Selection(ids=ids)) if ids else ()
+    return frozenset(one.id for one in episodes if may_be_told(one, shown_to))
 
 
 def _within_lengths(

@@ -9,7 +9,7 @@ from pmem.conversation.window import ConversationWindow
 from pmem.core.context.parts import Candidates, Exchange, Format, Item, Omitted
 from pmem.core.context.worth import ALWAYS, FLOOR, LEAST_LIKELY, Worth, mode_of, per_token, tie
 from pmem.core.lifecycle.neighbours import newer_first, with_newer
-from pmem.core.origin import mark_of
+from pmem.core.origin import doubt_of
 from pmem.core.pruning.segments import units
 from pmem.core.retrieval.question import searched_part
 from pmem.core.text.speech import TOOLS, speech_of
@@ -24,7 +24,7 @@ from pmem.search.context_items import (
     summary_item,
 )
 from pmem.search.context_memories import LINE_TOKENS
-from pmem.search.context_request import modes_of, task_of
+from pmem.search.context_request import AT_WORK, modes_of, task_of
 from pmem.search.hits import LoadedHit, Scored, SearchKind, opened
 from pmem.values.ids import moment_of
 from pmem.values.records import Memory, Message
@@ -100,7 +100,7 @@ def _recallable(source: ContextSource, ids: Sequence[str]) -> dict[str, float | 
 def _memory_item(source: ContextSource, memory: Memory, why: str, *, scored: bool = True) -> Item:
     """Describe a memory, which is only shown with the newer one that changes it."""
     score = source.scores.get(memory.id) if scored else None
-    item = memory_item(memory, ids=source.request.ids, score=score, why=why)
+    item = memory_item(memory, ids=source.request.ids, score=score, why=why, plain=source.is_plain)
     found = source.differing.get(memory.id)
     if found is None or found.newer is None:
         return item
@@ -110,14 +110,16 @@ def _memory_item(source: ContextSource, memory: Memory, why: str, *, scored: boo
 def _all(source: ContextSource) -> list[Reasoned]:
     """Return the memories for a block that nobody asked for, the most important first.
 
-    What applies to the files that it is for comes before.
+    What applies to the files that it is for comes before, and to whoever works here what binds,
+    how things are done, and what failed.
     """
     modes = modes_of(source.workspace.settings, source.request)
     near = source.valuation.applying
+    works = source.request.works
 
     def order(memory: Memory) -> tuple[object, ...]:
-        is_whole = mode_of(memory, modes) == "all"
-        first = (not memory.pinned, memory.id not in near, not is_whole, -memory.importance)
+        is_first = memory.type in AT_WORK if works else mode_of(memory, modes) == "all"
+        first = (not memory.pinned, memory.id not in near, not is_first, -memory.importance)
         return (*first, *tie(memory))
 
     return [
@@ -201,12 +203,15 @@ def _recalled(source: ContextSource, ordered: list[Reasoned]) -> Recalled:
     for found, why in ordered:
         if not isinstance(found, Memory):
             for one in opened(source.workspace, [found]):
-                yield "recalled", _marked(source, one, episode_item(one))
+                item = episode_item(one, plain=source.is_plain)
+                yield "recalled", _marked(source, one, item)
             continue
         yield "recalled", _memory_item(source, found, why)
         for _, place, hit in source.brought_by(found.id):
-            brought, ids = source.usable[place.id], source.request.ids
-            item = memory_item(brought, ids=ids, score=hit.score, via=found.id, why="related")
+            brought, ids, plain = source.usable[place.id], source.request.ids, source.is_plain
+            item = memory_item(
+                brought, ids=ids, score=hit.score, via=found.id, why="related", plain=plain
+            )
             yield "recalled", item
 
 
@@ -231,7 +236,7 @@ def _said(source: ContextSource) -> Recalled:
 
 def _marked(source: ContextSource, found: LoadedHit, item: Item) -> Item:
     """Return an item that says whether what holds it is in doubt."""
-    mark = mark_of(source.usable.doubts.mark(found.record))
+    mark = doubt_of(source.usable.doubts.mark(found.record))
     return msgspec.structs.replace(item, label=f"{mark}{item.label}") if mark else item
 
 

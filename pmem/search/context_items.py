@@ -1,7 +1,9 @@
 """What goes into a context as its items: memories, episodes, summaries, messages."""
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -9,15 +11,20 @@ from pmem.core.context.filling import PINNED
 from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
 from pmem.core.context.writing import naming
+from pmem.core.origin import doubt_of
 from pmem.core.outcomes import failed, told_with, warns
 from pmem.core.retrieval.documents import place_of, shown_text
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms
 from pmem.core.trust import label_of
+from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.search.hits import LoadedHit
 from pmem.values.ids import short
 from pmem.values.records import Chunk, Conversation, Episode, Memory, Message
 from pmem.values.times import day
+
+if TYPE_CHECKING:
+    from pmem.search.context_answers import ContextSource
 
 TRIED: Final = "Already tried"
 """What dead ends stand below, and decisions that failed."""
@@ -30,14 +37,15 @@ def memory_item(
     score: float | None = None,
     via: str | None = None,
     why: str = "",
+    plain: bool = False,
 ) -> Item:
-    """Describe a memory."""
+    """Describe a memory; see `trust.label_of`."""
     named = naming(memory.id, memory.places) if ids else ""
     brought = f"(related to {short(via)}) " if ids and via else "(related) " if via else ""
     return Item(
         id=memory.id,
         text=memory.content + told_with(memory),
-        label=f"{named}{label_of(memory)}{brought}{_about(memory)}",
+        label=f"{named}{label_of(memory, plain=plain)}{brought}{_about(memory)}",
         heading=TRIED if warns(memory) or failed(memory) else "",
         order=(f"{memory.category} {stamp(made(memory)[0])} {made(memory)[1]} {memory.content}", 0),
         score=score,
@@ -76,13 +84,13 @@ def _earlier_item(message: Message, place: int, conversation: str | None) -> Ite
     return msgspec.structs.replace(item, heading=heading, order=(order, item.order[1]))
 
 
-def episode_item(found: LoadedHit) -> Item:
-    """Describe an episode that was found."""
+def episode_item(found: LoadedHit, *, plain: bool = False) -> Item:
+    """Describe an episode that was found; see `trust.label_of`."""
     episode: Episode = found.document
     return Item(
         id=episode.id,
         text=shown_text(episode),
-        label=f"[{day(episode.created_at).strip()}] {label_of(episode)}",
+        label=f"[{day(episode.created_at).strip()}] {label_of(episode, plain=plain)}",
         score=found.hit.score,
         tokens=episode.tokens,
         why="answers",
@@ -119,3 +127,42 @@ def _text(message: Message, budget: int | None) -> str:
     from pmem.core.text.commands import shown_of_tools, tool_text
 
     return tool_text(message, None if budget is None else shown_of_tools(budget))
+
+
+_DISPUTED: Final = "(conflict: "  # begins the label of what two branches contradict each other in
+
+
+def marking(source: "ContextSource") -> Callable[[Item], Item]:
+    """Return what takes secrets out of items, and labels those that something speaks against.
+
+    Their citations do not hold any more, or another branch, or a newer memory, contradicts them.
+    """
+    workspace, memories, differing = source.workspace, source.usable, source.differing
+    mask = workspace.mask.fields
+    citing = {memory.id: memory for memory in memories if memory.citations}
+    merged = {memory.id: memory for memory in memories if is_merged_by_git(memory)}
+    doubts = memories.doubts
+    records = {memory.id: memory for memory in memories} if doubts.treats != "show" else {}
+    if not citing and not merged and not differing and not records:
+        return mask
+    staleness = Staleness(workspace)
+    stale_by_id = cache(lambda identifier: staleness(citing.get(identifier)))
+    disputed_by_id = cache(lambda identifier: tuple(disputed(merged.get(identifier))))
+
+    def mark(item: Item) -> Item:
+        item = mask(item)
+        if item.id in differing:
+            item = msgspec.structs.replace(item, difference=differing[item.id])
+        fields, stale = disputed_by_id(item.id), () if item.stale else stale_by_id(item.id)
+        record = records.get(item.id)
+        doubt = doubt_of(record and doubts.mark(record))
+        label = item.label if item.label.startswith(doubt) else f"{doubt}{item.label}"
+        if fields and _DISPUTED not in label:
+            label += f"{_DISPUTED}{', '.join(fields)}) "
+        if stale:
+            label += f"(stale: {', '.join(stale)}) "
+        if label == item.label:
+            return item
+        return msgspec.structs.replace(item, label=label, stale=stale or item.stale)
+
+    return mark

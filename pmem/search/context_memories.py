@@ -23,6 +23,7 @@ from pmem.core.record_keys import judged_key, symbol_key
 from pmem.core.retention import valid_at
 from pmem.core.selection import TYPE_WORTH, Order, Portion, Selection, ticks
 from pmem.core.trust import modest
+from pmem.project.caller import noted_for
 from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest, modes_of
@@ -53,7 +54,8 @@ class UsableMemories:
         self._modes = modes
         self._most = PATIENCE + budget // LEAST_TOKENS
         self._now = workspace.now()
-        self._active = Selection(wanted=Filter(agent=request.agent, trust=request.trust))
+        self._all = Selection(wanted=Filter(agent=request.agent, trust=request.trust))
+        self._active = replace(self._all, noted_for=noted_for(workspace))
         self._holding = replace(self._active, holding_at=self._now)
         self._shown = replace(
             self._holding,
@@ -91,6 +93,11 @@ class UsableMemories:
         """Tell whether a memory that was read is in doubt, and not only to be marked."""
         return identifier in self._doubted
 
+    @property
+    def _is_open(self) -> bool:
+        """Whether nothing is left out as nobody confirmed it."""
+        return self._active.noted_for is None
+
     @cached_property
     def count(self) -> int:
         """How many there are, read or not."""
@@ -109,13 +116,15 @@ class UsableMemories:
         if self._is_empty:
             return {}
         early = replace(self._active, least=(("valid_from", ticks(self._now) + 1),))
+        active = self._store.count(self._active)
         is_all_shown = self._shown == self._holding
         holding = self.count if is_all_shown else self._store.count(self._holding)
         not_yet = self._store.count(early)
-        return {
+        left = {} if self._is_open else {"unconfirmed": self._store.count(self._all) - active}
+        return left | {
             "mode_none": holding - self.count,
             "not_valid_yet": not_yet,
-            "expired": max(0, self._store.count(self._active) - holding - not_yet),
+            "expired": max(0, active - holding - not_yet),
         }
 
     def hidden_ids(self) -> Iterator[Omitted]:
@@ -123,6 +132,11 @@ class UsableMemories:
         if self._is_empty:
             return
         active = self._store.select(self._active)
+        if not self._is_open:
+            known = {memory.id for memory in active}
+            for memory in self._store.select(self._all):
+                if memory.id not in known:
+                    yield Omitted(memory.id, "unconfirmed")
         shown = {memory.id for memory in self._store.select(self._shown)}
         for memory in active:
             if valid_at(memory, self._now) and memory.id not in shown:

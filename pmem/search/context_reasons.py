@@ -48,6 +48,7 @@ REASONS: Final = {
     "mode_none": "contexts leave its category out",
     "not_valid_yet": "it is not valid yet",
     "expired": "it has expired",
+    "unconfirmed": "an agent noted it, and nobody has confirmed it",
     "pruned": "pruning hides it",
     "unreviewed": "nobody has reviewed it",
     "settled": "it is a dead end that was settled",

@@ -1,7 +1,7 @@
 """What a context is asked for with, and what it is answered with."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -11,6 +11,12 @@ from pmem.core.trust import Trust
 from pmem.search.hits import SearchHit
 from pmem.values.config import Settings
 from pmem.values.fields import AsOf, asked
+from pmem.values.records import MemoryType
+
+AT_WORK: Final = (
+    MemoryType.CONSTRAINT, MemoryType.PREFERENCE, MemoryType.PROCEDURE, MemoryType.DEAD_END
+)  # fmt: skip
+"""What whoever works in a project is shown before all else."""
 
 
 class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):

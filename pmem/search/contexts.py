@@ -1,13 +1,17 @@
 """Building the context that a model reads: what it draws on, in which order of priority."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from pmem.conversation.pruning import Usage, usage
-from pmem.conversation.window import ConversationWindow, talk_of, with_chunked_messages
+from pmem.conversation.window import (
+    ConversationWindow,
+    Usage,
+    talk_of,
+    usage,
+    with_chunked_messages,
+)
 from pmem.core import checks
 from pmem.core.context.allocation import build
 from pmem.core.context.parts import UPDATE_MARK, Context, Counter, Item, Omitted
@@ -15,18 +19,18 @@ from pmem.core.filters import Filter
 from pmem.core.followed_rules import repeats_rule
 from pmem.core.lifecycle.neighbours import differences
 from pmem.core.lifecycle.presence import fading_rules, half_life_of
-from pmem.core.origin import mark_of
 from pmem.core.retrieval.question import notes_on
 from pmem.core.text.terms import terms
+from pmem.core.trust import may_be_told
 from pmem.errors import InvalidValue
 from pmem.memory.conversations import LookRequest
-from pmem.memory.reading import Staleness, disputed, is_merged_by_git
-from pmem.project.caller import serving
+from pmem.project.caller import noted_for, serving
 from pmem.project.own_memory import has_own
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import ContextSource, rank_answers
 from pmem.search.context_candidates import gather_candidates, tokens_of_others
-from pmem.search.context_request import BuiltContext, ContextRequest, task_of
+from pmem.search.context_items import marking
+from pmem.search.context_request import AT_WORK, BuiltContext, ContextRequest, task_of
 from pmem.search.hits import hits_of, opened
 from pmem.search.threads import Delta, delta, mark_told
 from pmem.values.records import Memory, Role
@@ -48,7 +52,6 @@ SMALL_BUDGET: Final = 400
 WHOLE_TALK_SHARE: Final = 0.8
 """Messages of chunks come back while everything takes less of the budget (S3: 80 %)."""
 _TALKING = (Role.USER, Role.ASSISTANT)
-_DISPUTED: Final = "(conflict: "  # begins the label of what two branches contradict each other in
 
 
 def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext:
@@ -69,14 +72,14 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     own = _own_part(asker, request, talk, source.asked, budget)
     talk = _shown_talk(source, talk)
     left_out, unnamed = _ruled_out(source, talk)
-    mark = _marking(source)
-    own_mark = _marking(own.source) if own and own.source else mark
+    mark = marking(source)
+    own_mark = marking(own.source) if own and own.source else mark
 
     def written(news: Delta | None) -> Context:
         candidates = gather_candidates(source, talk)
         candidates = candidates if own is None else own.joined_to(candidates)
         return build(
-            f"Memory of {settings.project_name}",
+            f"Memory of {workspace.project_name}",
             msgspec.structs.replace(
                 candidates,
                 mark=lambda item: mark(own_mark(item)) if item.mine else mark(item),
@@ -155,6 +158,8 @@ def _read_source(
         usable.read_standing(source.valuation.subjects)
     else:
         usable.read_important()
+        if request.works:
+            usable.read_rules(AT_WORK)
     usable.read_judged()
     return msgspec.structs.replace(source, differing=differences(usable))
 
@@ -270,43 +275,12 @@ def _visible(workspace: Workspace, request: ContextRequest) -> list[Memory]:
     """Return the memories, whatever their state, that the agent may see."""
     wanted = Filter(agent=request.agent, trust=request.trust, states=())
     found = workspace.memories.find(wanted)
-    return [memory for memory in found if not repeats_rule(memory, request.already_read)]
-
-
-def _marking(source: ContextSource) -> Callable[[Item], Item]:
-    """Return what takes secrets out of items, and labels those that something speaks against.
-
-    Their citations do not hold any more, or another branch, or a newer memory, contradicts them.
-    """
-    workspace, memories, differing = source.workspace, source.usable, source.differing
-    mask = workspace.mask.fields
-    citing = {memory.id: memory for memory in memories if memory.citations}
-    merged = {memory.id: memory for memory in memories if is_merged_by_git(memory)}
-    doubts = memories.doubts
-    records = {memory.id: memory for memory in memories} if doubts.treats != "show" else {}
-    if not citing and not merged and not differing and not records:
-        return mask
-    staleness = Staleness(workspace)
-    stale_by_id = cache(lambda identifier: staleness(citing.get(identifier)))
-    disputed_by_id = cache(lambda identifier: tuple(disputed(merged.get(identifier))))
-
-    def mark(item: Item) -> Item:
-        item = mask(item)
-        if item.id in differing:
-            item = msgspec.structs.replace(item, difference=differing[item.id])
-        fields, stale = disputed_by_id(item.id), () if item.stale else stale_by_id(item.id)
-        record = records.get(item.id)
-        doubt = mark_of(record and doubts.mark(record))
-        label = item.label if item.label.startswith(doubt) else f"{doubt}{item.label}"
-        if fields and _DISPUTED not in label:
-            label += f"{_DISPUTED}{', '.join(fields)}) "
-        if stale:
-            label += f"(stale: {', '.join(stale)}) "
-        if label == item.label:
-            return item
-        return msgspec.structs.replace(item, label=label, stale=stale or item.stale)
-
-    return mark
+    shown_to = noted_for(workspace)
+    return [
+        memory
+        for memory in found
+        if not repeats_rule(memory, request.already_read) and may_be_told(memory, shown_to)
+    ]
 
 
 def _own_part(

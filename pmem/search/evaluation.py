@@ -18,7 +18,7 @@ from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
 from pmem.search.contexts import build_context
 from pmem.search.golden import ACCEPTED, Golden, Kept, Question, content, default_file, names, read
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchRequest
 from pmem.search.search import search
 from pmem.storage.files.durable import refusals
 from pmem.storage.jsonfiles import write_own

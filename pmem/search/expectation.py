@@ -20,8 +20,8 @@ from pmem.memory import reading
 from pmem.memory.reading import MessageRef
 from pmem.project.configuration import embeds
 from pmem.project.workspace import Workspace
-from pmem.search.hits import Expectation, ExpectedHit, SearchHit, SearchKind, Stage
-from pmem.search.picking import SearchRequest, pick
+from pmem.search.hits import Expectation, ExpectedHit, SearchHit, SearchKind, SearchRequest, Stage
+from pmem.search.picking import pick
 from pmem.values.ids import short
 from pmem.values.records import Record
 from pmem.values.times import iso

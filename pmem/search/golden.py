@@ -17,8 +17,8 @@ from pmem.errors import FileNotRead, InvalidValue, NotFound, PmemError
 from pmem.memory import reading
 from pmem.memory.reading import MessageRef
 from pmem.project.workspace import Workspace
-from pmem.search.hits import SearchKind, opened
-from pmem.search.picking import SearchRequest, pick_each
+from pmem.search.hits import SearchKind, SearchRequest, opened
+from pmem.search.picking import pick_each
 from pmem.storage.files import safe_files
 from pmem.storage.files.durable import refusals
 from pmem.storage.jsonfiles import write_own

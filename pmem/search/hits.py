@@ -3,20 +3,24 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 
+from pmem.core.filters import Filter
 from pmem.core.origin import RecordOrigin
+from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.collection import LinkedMemory, brought_along
 from pmem.core.retrieval.documents import shown_text
+from pmem.core.retrieval.factors import Weights
 from pmem.core.retrieval.pool import DocumentKey
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
-from pmem.core.trust import Trust, trust_of
+from pmem.core.trust import Trust, noted_by, trust_of
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
+from pmem.values.fields import AsOf, asked
 from pmem.values.ids import short
 from pmem.values.records import Conversation, Memory, Record, State
 
@@ -45,8 +49,9 @@ HARDLY: Final = 0.25
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """Something that answers a query; `stale` are citations that do not hold any more.
 
-    `trust` and `state` are those of a memory or an episode, `places` those of a memory. `origin`
-    is there where nobody has reviewed it, and whoever works here did not write it.
+    `trust` and `state` are those of a memory or an episode, `places` those of a memory;
+    `noted_by` is the agent that noted it, where nobody has confirmed it. `origin` is there where
+    nobody has reviewed it, and whoever works here did not write it.
     """
 
     id: str
@@ -64,6 +69,7 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     state: State | None = None
     places: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     origin: RecordOrigin | msgspec.UnsetType = msgspec.UNSET
+    noted_by: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class BranchHit(msgspec.Struct, frozen=True, kw_only=True):
@@ -265,4 +271,65 @@ def _hit(found: LoadedHit, stale: tuple[str, ...]) -> SearchHit:
         stale=stale,
         trust=trust_of(document),
         places=getattr(document, "places", ()) or msgspec.UNSET,
+        noted_by=noted_by(document) or msgspec.UNSET,
     )
+
+
+class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to look for.
+
+    `top_k` limits the hits (the setting `retrieval_top_k` when None), `threshold` drops
+    lower scores, `at` judges memories as they were and by what was valid at that moment,
+    `weights` ranks by the weighted sum of signals instead of by relevance and structure, and
+    `related` limits the memories that hits bring along (two when None).
+    Without `counts` what is found does not count as recalled. `worktrees` wants the memories of the
+    repository's other work trees as well that are not here yet.
+    What a program wrote as it failed is its `error`: what is known of it comes first, whatever its
+    words, and then what the query finds, which may be empty.
+    With `mine`, whoever asks is shown what their own memory has, beside the hits.
+    `context` is what else is known, such as what is being done: of what the query finds, that
+    which it speaks of as well comes first. It finds nothing by itself.
+    With `reviewed`, only what the reviewed branch holds is found.
+    `expect` names what should be found: the answer says what became of it, and nothing counts as
+    recalled.
+    """
+
+    query: Annotated[
+        str, asked("What to look for.", shown="QUERY|-", reading="text", is_argument=True)
+    ]
+    kinds: Annotated[tuple[SearchKind, ...], asked("Only this kind.", flag="--kind")] = ()
+    wanted: Filter = Filter()
+    top_k: Annotated[int | None, asked("At most N hits [retrieval_top_k].", flag="-k --top-k")] = (
+        None
+    )
+    threshold: Annotated[float, asked("Leave out lower scores, from 0 to 1.")] = 0.0
+    at: AsOf = None
+    revision: str | None = None
+    weights: Weights | None = None
+    counts: bool = True
+    related: int | None = None
+    worktrees: Annotated[bool, asked("Search the other work trees too.")] = False
+    error: Annotated[
+        str | None,
+        asked("An error; what is known about it comes first.", shown="TEXT|-", reading="log"),
+    ] = None
+    expect: Annotated[
+        str | None,
+        asked("Say why this is not found; exits with 1 if so.", shown="REF", completes="memory"),
+    ] = None
+    mine: bool = False
+    reviewed: Annotated[bool, asked("Only what was reviewed.")] = False
+    context: Annotated[
+        str | None, asked("What else you are working on: hits on it come first.")
+    ] = None
+
+    @property
+    def named_categories(self) -> tuple[str, ...]:
+        """The categories that it asks for by name, or by the kinds that they are of."""
+        of_kinds = (CATEGORY_OF_KIND.get(kind) for kind in self.kinds)
+        return (*self.wanted.categories, *filter(None, of_kinds))
+
+    @property
+    def named_app(self) -> str | None:
+        """The app whose records it asks for by name."""
+        return self.wanted.app

@@ -111,5 +111,6 @@ def _standing(source: ContextSource) -> Iterator[Item]:
         is_rule = memory.type in RULES and mode_of(memory, modes) != "rag"
         if memory.pinned or is_rule:
             why = "pinned" if memory.pinned else "yours"
-            item = memory_item(memory, score=scores.get(memory.id), why=why)
+            score = scores.get(memory.id)
+            item = memory_item(memory, score=score, why=why, plain=source.is_plain)
             yield msgspec.structs.replace(item, mine=True)

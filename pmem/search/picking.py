@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from pmem.core.filters import Filter, judge_of
-from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.collection import LinkedMemory
-from pmem.core.retrieval.factors import Weights, measured, weights_of
+from pmem.core.retrieval.factors import measured, weights_of
 from pmem.core.retrieval.pool import Pool, labels
 from pmem.core.retrieval.question import ROLES, searched_part
 from pmem.core.retrieval.ranked import CONTEXT_HITS, DEPTH, LOOKED_AT, boosted, fused
@@ -21,73 +20,12 @@ from pmem.core.text.terms import parse_query, terms
 from pmem.errors import InvalidValue
 from pmem.project.configuration import embeds
 from pmem.project.workspace import Workspace
-from pmem.search.hits import REMEMBERED, Scored, SearchKind, most_related, turns
-from pmem.values.fields import AsOf, asked
+from pmem.search.hits import REMEMBERED, Scored, SearchKind, SearchRequest, most_related, turns
 from pmem.values.rules import AUTO
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness
     from pmem.embedding.embedding import Asked
-
-
-class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What to look for.
-
-    `top_k` limits the hits (the setting `retrieval_top_k` when None), `threshold` drops
-    lower scores, `at` judges memories as they were and by what was valid at that moment,
-    `weights` ranks by the weighted sum of signals instead of by relevance and structure, and
-    `related` limits the memories that hits bring along (two when None).
-    Without `counts` what is found does not count as recalled. `worktrees` wants the memories of the
-    repository's other work trees as well that are not here yet.
-    What a program wrote as it failed is its `error`: what is known of it comes first, whatever its
-    words, and then what the query finds, which may be empty.
-    With `mine`, whoever asks is shown what their own memory has, beside the hits.
-    `context` is what else is known, such as what is being done: of what the query finds, that
-    which it speaks of as well comes first. It finds nothing by itself.
-    With `reviewed`, only what the reviewed branch holds is found.
-    `expect` names what should be found: the answer says what became of it, and nothing counts as
-    recalled.
-    """
-
-    query: Annotated[
-        str, asked("What to look for.", shown="QUERY|-", reading="text", is_argument=True)
-    ]
-    kinds: Annotated[tuple[SearchKind, ...], asked("Only this kind.", flag="--kind")] = ()
-    wanted: Filter = Filter()
-    top_k: Annotated[int | None, asked("At most N hits [retrieval_top_k].", flag="-k --top-k")] = (
-        None
-    )
-    threshold: Annotated[float, asked("Leave out lower scores, from 0 to 1.")] = 0.0
-    at: AsOf = None
-    revision: str | None = None
-    weights: Weights | None = None
-    counts: bool = True
-    related: int | None = None
-    worktrees: Annotated[bool, asked("Search the other work trees too.")] = False
-    error: Annotated[
-        str | None,
-        asked("An error; what is known about it comes first.", shown="TEXT|-", reading="log"),
-    ] = None
-    expect: Annotated[
-        str | None,
-        asked("Say why this is not found; exits with 1 if so.", shown="REF", completes="memory"),
-    ] = None
-    mine: bool = False
-    reviewed: Annotated[bool, asked("Only what was reviewed.")] = False
-    context: Annotated[
-        str | None, asked("What else you are working on: hits on it come first.")
-    ] = None
-
-    @property
-    def named_categories(self) -> tuple[str, ...]:
-        """The categories that it asks for by name, or by the kinds that they are of."""
-        of_kinds = (CATEGORY_OF_KIND.get(kind) for kind in self.kinds)
-        return (*self.wanted.categories, *filter(None, of_kinds))
-
-    @property
-    def named_app(self) -> str | None:
-        """The app whose records it asks for by name."""
-        return self.wanted.app
 
 
 WORDS: Final = 200

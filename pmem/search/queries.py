@@ -13,8 +13,16 @@ from pmem.core.retrieval.question import notes_on, searched_part
 from pmem.core.text.terms import terms
 from pmem.project.caller import within
 from pmem.project.workspace import Workspace
-from pmem.search.hits import REMEMBERED, SearchKind, as_scored, most_related, opened, related_to
-from pmem.search.picking import RankedSet, SearchRequest, pick
+from pmem.search.hits import (
+    REMEMBERED,
+    SearchKind,
+    SearchRequest,
+    as_scored,
+    most_related,
+    opened,
+    related_to,
+)
+from pmem.search.picking import RankedSet, pick
 from pmem.search.search import matches_out_of_recall
 from pmem.values.times import parse_time
 

@@ -38,18 +38,19 @@ from pmem.search.hits import (
     Scored,
     SearchHit,
     SearchKind,
+    SearchRequest,
     describe_related,
     hits_of,
     most_related,
     opened,
     related_to,
 )
-from pmem.search.picking import RankedSet, SearchRequest, most_hits, pick
+from pmem.search.picking import RankedSet, most_hits, pick
 from pmem.values.bounds import QUERY_CHARACTERS
 from pmem.values.records import Chunk, Episode, Memory, Message
 
 if TYPE_CHECKING:
-    from pmem.search.picking import SearchRequest
+    from pmem.search.hits import SearchRequest
     from pmem.storage.git.work_trees import WorkTree
 
 AS_IT_IS: Final = ("show", "mark")

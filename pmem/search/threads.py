@@ -149,7 +149,7 @@ def delta(
         revision=revision,
         changes=tuple(new[:MOST]),
         total=len(new),
-        lines=tuple(header(seen.revision, new)),
+        lines=tuple(header(seen.revision, new, plain=workspace.settings.trust.is_plain)),
     )
 
 

@@ -11,11 +11,11 @@ from typing import Any, Final
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import cut, fence_of, naming
 from pmem.core.lifecycle.presence import describe_matches
-from pmem.core.origin import mark_of
+from pmem.core.origin import doubt_of
 from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet
 from pmem.core.text.terms import snippet, terms
-from pmem.core.trust import label_of, shown
+from pmem.core.trust import label_of, mark_of
 from pmem.memory.changes import ChangedRecords
 from pmem.memory.outcomes import Tried
 from pmem.memory.reading import MessageRef, ShownRecord
@@ -104,7 +104,7 @@ def _search(found: SearchResult, budget: int, count: Count) -> str:
     items += [
         Item(
             id=one.id,
-            label=f"{naming(one.id)}{mark_of(one.origin)}"
+            label=f"{naming(one.id)}{doubt_of(one.origin)}"
             f"({one.type.replace('_', ' ')} {short(one.via)}) ",
             text=snippet(one.text.split(), asked, _WORDS),
         )
@@ -121,7 +121,8 @@ def _hit_item(hit: SearchHit, asked: frozenset[str], mark: str = "") -> Item:
     stale = f" (stale: {', '.join(hit.stale)})" if hit.stale else ""
     about = () if hit.kind is SearchKind.MEMORY else (f"{hit.kind} {day(hit.created_at)}",)
     name = naming(hit.id, hit.places or about)
-    label = f"{name}{mark_of(hit.origin)}{shown(hit.trust)}{state}{mark}{who}"
+    trust = mark_of(hit.trust, hit.noted_by or "")
+    label = f"{name}{doubt_of(hit.origin)}{trust}{state}{mark}{who}"
     return Item(id=hit.id, label=label, text=snippet(hit.text.split(), asked, _WORDS) + stale)
 
 
@@ -210,6 +211,8 @@ def _added(added: Added, budget: int, count: Count, update: str = "update") -> s
     )
     item = Item(id=memory.id, label=naming(memory.id), text=memory.content)
     known = fenced("It says", [item], budget, count)
+    if added.is_removed:
+        raise NotDone(f"Nothing was added: {added.reason}; leave it out.\n{known}")
     raise NotDone(
         f"Nothing was added: {added.reason}.\n{known}\n"
         f"{what_next}; if both hold, add yours with force"

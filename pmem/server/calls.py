@@ -10,16 +10,16 @@ import msgspec
 from pmem.core.error_fingerprint import evidence_of
 from pmem.core.queries import parse
 from pmem.core.secrets import unsecret
+from pmem.core.tokens import budget_counter
 from pmem.errors import InvalidValue, PmemError
 from pmem.library.typed import made
 from pmem.operations import table
 from pmem.operations.operation import Outcome
-from pmem.operations.pipeline import function_of, run
+from pmem.operations.pipeline import run
 from pmem.project.caller import Caller
 from pmem.project.failures import note_failure, of_files
 from pmem.project.masking import message_of
 from pmem.project.workspace import Workspace
-from pmem.search.picking import SearchRequest
 from pmem.server import answers
 from pmem.server.answers import NotDone
 from pmem.server.arguments import fields_of, property_of
@@ -71,17 +71,6 @@ class ToolCalls:
         self._tools = tools
         self._structured = structured
 
-    def warm_up(self) -> None:
-        """Load what calls need, and bring the index up to date."""
-        try:
-            for tool in self._tools.values():
-                function_of(tool.operation)
-            workspace = self._opened()
-            workspace.budget_counter.count("warm")
-            run(workspace, table.SEARCH, SearchRequest(query="warm", counts=False), self._caller)
-        except Exception:
-            return  # the first call says what is wrong
-
     def call(
         self, name: str, given: Mapping[str, Any], thread: str | None = None, client: str = ""
     ) -> ToolAnswer:
@@ -99,6 +88,8 @@ class ToolCalls:
         workspace: Workspace | None = None
         try:
             workspace = self._opened()
+            if workspace.settings.tokenizer == "auto":  # a vocabulary takes 65 MB in every window
+                workspace.budget_counter = budget_counter("estimate")
             return self._answered(workspace, tool, given, thread, client)
         except NotDone as declined:
             return ToolAnswer(message_of(workspace, str(declined)), is_refused=True)

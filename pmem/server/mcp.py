@@ -6,7 +6,8 @@ another in a thread, so that the protocol is answered meanwhile. This module and
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, TypeVar
 
@@ -30,6 +31,7 @@ from pmem.server.tools import (
     TEMPLATES,
     ModelTool,
     NotOffered,
+    Session,
     prompt_text,
     read_resource,
 )
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Asked = ServerRequestContext[Any, Any]
 Paged = types.PaginatedRequestParams | None
-Session = Callable[[Mapping[str, Any]], str | None]
 
 _DAY: Final = CacheHint(ttl_ms=24 * 60 * 60 * 1000)
 _LISTS: Final[tuple[CacheableMethod, ...]] = (
@@ -54,19 +55,18 @@ _MOMENT: Final = 0.01
 _NO_REQUEST: Final = "this is no request of JSON-RPC 2.0"
 
 
-def serve(
+def go_on(
     make_calls: "Callable[[], ToolCalls]",
     tools: Mapping[str, ModelTool],
-    source: BinaryIO,
-    sink: BinaryIO,
+    streams: tuple[BinaryIO, BinaryIO],
+    said: tuple[Sequence[bytes], int],
     session: Session,
 ) -> None:
-    """Answer a client until its input ends, or it reads no more.
+    """Answer a client, whose first lines are said, until its input ends or it reads no more.
 
-    `make_calls` loads what calls need; `session` returns the thread of a call, from the metadata of
-    its request.
+    So many of the requests in these lines, the first ones, are answered already.
     """
-    anyio.run(_serve, make_calls, tools, _Client(source, sink), session)
+    anyio.run(_serve, make_calls, tools, _Client(*streams, *said), session)
 
 
 async def _serve(
@@ -75,20 +75,11 @@ async def _serve(
     client: "_Client",
     session: Session,
 ) -> None:
-    one_by_one = _OneByOne(make_calls)
-    desk = ProtocolDesk(one_by_one.run, tools, session)
-    server = desk.server()
-
-    async def warm_up() -> None:
-        await desk.is_listed.wait()  # what a client waits for goes first
-        await one_by_one.run(None, lambda calls: calls.warm_up(), writes=False)
-
+    server = ProtocolDesk(_OneByOne(make_calls).run, tools, session).server()
     files: Any = client
     try:
-        async with stdio_server(files, files) as streams, anyio.create_task_group() as tasks:
-            tasks.start_soon(warm_up)
-            await server.run(streams[0], streams[1], server.create_initialization_options())
-            tasks.cancel_scope.cancel()
+        async with stdio_server(files, files) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
     except* OSError:  # nobody is there any more
         pass
 
@@ -96,17 +87,20 @@ async def _serve(
 class _Client:
     """The client at the other end of two streams of bytes, as the SDK's server reads and writes.
 
-    What is asked before the input ends is answered, if that takes no longer than `GRACE`.
+    Its first lines are said, and so many requests among them answered: it does not hear these
+    answers again. What is asked before the input ends is answered, if that takes no longer than
+    `GRACE`.
     """
 
-    def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
+    def __init__(
+        self, source: BinaryIO, sink: BinaryIO, said: Sequence[bytes], answered: int
+    ) -> None:
         self._source, self._sink = source, sink
+        self._said, self._answered = deque(said), answered
         self._unanswered = 0
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        while line := await to_thread.run_sync(
-            self._source.readline, LINE_BYTES, abandon_on_cancel=True
-        ):
+        while line := await self._next_line():
             told = line.decode("utf-8", "replace")
             try:
                 message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
@@ -119,8 +113,22 @@ class _Client:
             while self._unanswered > 0:
                 await anyio.sleep(_MOMENT)
 
+    async def _next_line(self) -> bytes:
+        """Return what was said, once all before it is answered; then what is read."""
+        if not self._said:
+            return await to_thread.run_sync(
+                self._source.readline, LINE_BYTES, abandon_on_cancel=True
+            )
+        while self._unanswered > 0:
+            await anyio.sleep(0)
+        return self._said.popleft()
+
     async def write(self, text: str) -> None:
         """Write a message, which is one line."""
+        if self._answered and '"id"' in text:
+            self._answered -= 1
+            self._unanswered -= 1
+            return
         await to_thread.run_sync(self._sink.write, text.encode())
         await to_thread.run_sync(self._sink.flush)
         self._unanswered -= '"id"' in text
@@ -183,8 +191,6 @@ class ProtocolDesk:
 
     def __init__(self, run: CallRunner, tools: Mapping[str, ModelTool], session: Session) -> None:
         self._run, self._tools, self._session = run, tools, session
-        self.is_listed = anyio.Event()
-        """Set once a client has asked for the tools: calls may follow."""
 
     def server(self) -> Server[Any]:
         """Return the SDK's server that asks here."""
@@ -207,7 +213,6 @@ class ProtocolDesk:
         """Answer `tools/list`."""
         _check_page(params)
         listed = [_tool(tool) for tool in self._tools.values()]
-        self.is_listed.set()
         return types.ListToolsResult(tools=listed)
 
     async def call_tool(

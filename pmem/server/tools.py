@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pmem.server.calls import ToolCalls
 
 Form = Literal["text", "json"]
+Session = Callable[[Mapping[str, Any]], str | None]
+"""Returns the thread of a call, from the metadata of its request."""
 
 
 _QUERY: Final = Argument("query", "query", is_needed=True)

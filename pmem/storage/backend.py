@@ -1,5 +1,6 @@
 """What a store of records must do, and what a scan of all of them answers."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import msgspec
 
 from pmem.core.record_keys import word_keys_of
-from pmem.core.selection import COLUMNS, Order, Portion, Selection
+from pmem.core.selection import COLUMNS, Order, Portion, Selection, selected_among
 from pmem.values.records import STORES, Record, RecordType
 
 if TYPE_CHECKING:
@@ -172,3 +173,52 @@ def memory_pool(records: Iterable[Record]) -> "MemoryPool":
     from pmem.core.retrieval.pool import MemoryPool, okapi_scores
 
     return MemoryPool(records, okapi_scores)
+
+
+class Unindexed(ABC):
+    """Answers what is asked of a backend by a scan of its records; it keeps nothing beside them."""
+
+    @abstractmethod
+    def scan(self, type_: type[R], without: str = "") -> Iterator[R]:
+        """Yield all records of a store, by ascending id."""
+
+    def select(
+        self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None
+    ) -> list[R]:
+        return selected_among(self.scan(type_), selection, order, limit)
+
+    def some_of(
+        self,
+        type_: type[R],
+        selection: Selection,
+        parts: Sequence[Portion],  # noqa: ARG002 - the protocol's
+    ) -> list[R]:
+        return self.select(type_, selection)
+
+    def tally(
+        self, type_: type[Record], selection: Selection, columns: Sequence[str] = (), least: int = 1
+    ) -> Tally:
+        return tally_of(self.scan(type_), selection, columns, least)
+
+    def figure(
+        self,
+        type_: type[Record],  # noqa: ARG002 - none is kept
+        name: str,  # noqa: ARG002
+        kind: type[T],  # noqa: ARG002
+        make: Callable[[], T],
+    ) -> T:
+        return make()
+
+    def marked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002
+        return iter(())
+
+    def mark(  # noqa: B027 - none are kept, and that is all of it
+        self, type_: type[Record], mark: str, ids: Collection[str]
+    ) -> None:
+        """Keep no marks."""
+
+    def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
+        return holders_among(self.scan(type_), keys, most)
+
+    def searched(self, search: "Callable[[Pool], T]") -> T:
+        return search(pool_of(self.scan))

@@ -13,12 +13,7 @@ from pmem.errors import Damaged, PmemError, Refused
 from pmem.storage.backend import Change, Holders, Problem, Tally, holders_among, pool_of, tally_of
 from pmem.storage.files import durable, safe_files
 from pmem.storage.files.lock import LOCK, writer_lock
-from pmem.storage.files.recordfile import (
-    Stamp,
-    decode,
-    read_bytes,
-    stamp_of,
-)
+from pmem.storage.files.recordfile import Stamp, decode, read_bytes, stamp_of
 from pmem.storage.git.tracked import HINT, LOCAL
 from pmem.storage.index.current_index import CurrentIndex
 from pmem.storage.record_files import RecordFiles

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from pmem.core.policy import Reach, app_of, category_of
 from pmem.core.selection import Order, Portion, Selection
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
-from pmem.storage.backend import Backend, Change, Holders, Problem, Tally
-from pmem.storage.unindexed import Unindexed
+from pmem.storage.backend import Backend, Change, Holders, Problem, Tally, Unindexed
 from pmem.values.records import KINDS, Record
 
 if TYPE_CHECKING:

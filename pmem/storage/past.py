@@ -23,13 +23,7 @@ from pmem.core.chunking import each_once
 from pmem.core.filters import created
 from pmem.core.retention import Unwinding, as_of, json_value
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
-from pmem.storage.backend import (
-    Backend,
-    Change,
-    Problem,
-    pool_of,
-)
-from pmem.storage.unindexed import Unindexed
+from pmem.storage.backend import Backend, Change, Problem, Unindexed, pool_of
 from pmem.values.ids import moment_of
 from pmem.values.records import (
     KINDS,

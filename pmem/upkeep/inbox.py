@@ -15,14 +15,15 @@ from pmem.core.filters import Filter
 from pmem.core.inbox import InboxItem, InboxKind, inbox_item
 from pmem.core.lifecycle.presence import last_use
 from pmem.core.retrieval.documents import shown_text
-from pmem.core.selection import Selection, ticks
+from pmem.core.selection import NOTED, Selection, ticks
 from pmem.core.threeway.history import open_conflicts
 from pmem.core.trust import LEVELS, Trust
 from pmem.core.visible import subject_before
 from pmem.errors import PmemError
 from pmem.memory import recalls
+from pmem.memory.changes import list_noted
 from pmem.memory.citations import BrokenCitation, VerifyRequest, find_broken_ids, verify
-from pmem.memory.consent import WaitingRequest, list_noted, list_waiting
+from pmem.memory.consent import WaitingRequest, list_waiting
 from pmem.memory.facts import FactsRequest, Stated, list_facts
 from pmem.memory.links import near_pairs
 from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
@@ -264,7 +265,7 @@ def _expired(workspace: Workspace) -> Iterator[_Open]:
 
 def _untrusted(workspace: Workspace) -> Iterator[_Open]:
     disputed = {record.id for record in workspace.memories.select(_DISPUTED)}
-    low = Selection(wanted=Filter(), below=(("trust", LEVELS.index(Trust.LOW) + 1),))
+    low = Selection(wanted=Filter(), noted_for="", below=(("trust", LEVELS.index(Trust.LOW) + 1),))
     for memory in workspace.memories.select(low):
         kind = memory.source.kind
         came = f"it came by {kind}" if kind.startswith("import") else "others wrote in it"
@@ -315,7 +316,9 @@ _SOURCES: Final = {
         _proposals, "proposals that wait for consent", lambda it: len(list_proposals(it))
     ),
     InboxKind.FACT: _Source(_facts, "facts to review"),
-    InboxKind.NOTED: _Source(_noted, "noted by agents, not confirmed"),
+    InboxKind.NOTED: _Source(
+        _noted, "noted by agents, not confirmed", lambda it: it.memories.count(NOTED)
+    ),
     InboxKind.DUE: _Source(
         _due, "to look at again", lambda it: it.memories.count(_over(it, "review_at"))
     ),

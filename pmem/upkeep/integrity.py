@@ -27,15 +27,7 @@ from pmem.storage.store import Store
 from pmem.upkeep.record_checks import CLOCKS_DIFFER, ByteSource, RecordCheck
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import short
-from pmem.values.records import (
-    STORES,
-    Chunk,
-    Conversation,
-    Memory,
-    Record,
-    RecordType,
-    State,
-)
+from pmem.values.records import STORES, Chunk, Conversation, Memory, Record, RecordType, State
 from pmem.values.times import shifted
 from pmem.vcs.doubts import find_unsound_successions, kept_twice, same_subjects
 from pmem.vcs.ignoring import exposed, ignored

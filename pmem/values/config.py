@@ -61,11 +61,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         memory_dir: The folder that holds the memory, looked for here and in every parent.
         safe_folders: Memory folders, or their projects, that may be links or another user's; * is
             any.
-        project_name: The project's name; a start and a report call `Project` by its folder.
+        project_name: The project's name; its folder's where it is `Project`.
         database: The address of the PostgreSQL server that has the records; empty for files.
         database_project: The key by which a server knows this project; `pmem db init` writes it.
         tokenizer: How tokens are counted; `auto` counts budgets exactly where `pip install
-            'pmem-cli[tokens]'` was run, and estimates all else.
+            'pmem-cli[tokens]'` was run, and estimates all else, and over MCP.
         max_context_tokens: The model's whole context window, in tokens.
         working_memory_tokens: Tokens kept free for the current turn when no budget is given.
         system_prompt_tokens: Tokens kept free for the system prompt when no budget is given.

@@ -200,11 +200,36 @@ class HookRules(msgspec.Struct, frozen=True, kw_only=True):
         enabled: Answer the hooks of coding assistants.
         session_tokens: The most tokens of the context that a session starts with.
         deny: Let a memory that a person marked stop an edit, once a session. [own]
+        take_in: Take in what was said to assistants by itself, at the next session's start and
+            before some commands at a terminal.
     """
 
     enabled: bool = True
-    session_tokens: Positive = 1500
+    session_tokens: Positive = 700
     deny: bool = False
+    take_in: bool = True
+
+
+class TrustRules(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose memories are shown as they are, and what becomes of the others.
+
+    Attributes:
+        unconfirmed: What agents noted and nobody confirmed stands in contexts and hooks with a
+            mark; or only the agent that noted it is shown it; or it is shown as all else is.
+        ref: The branch or tag whose memories were reviewed; the default branch of `upstream`, of
+            `origin` or of the only remote when empty, else what is checked out. [own]
+        unreviewed: How searches, lists and contexts show what nobody reviewed and you did not
+            write: as the rest, with a mark, below the rest, or not at all. [own]
+    """
+
+    unconfirmed: Literal["mark", "hide", "show"] = "mark"
+    ref: str = ""
+    unreviewed: Literal["show", "mark", "below", "hide"] = "mark"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is marked."""
+        return self.unconfirmed == "show"
 
 
 class OwnRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -219,20 +244,6 @@ class OwnRules(msgspec.Struct, frozen=True, kw_only=True):
 
     contexts: bool = True
     agents: tuple[str, ...] = ()
-
-
-class TrustRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose memories are shown as they are. A project cannot set any of it.
-
-    Attributes:
-        ref: The branch or tag whose memories were reviewed; the default branch of `upstream`, of
-            `origin` or of the only remote when empty, else what is checked out. [own]
-        unreviewed: How searches, lists and contexts show what nobody reviewed and you did not
-            write: as the rest, with a mark, below the rest, or not at all. [own]
-    """
-
-    ref: str = ""
-    unreviewed: Literal["show", "mark", "below", "hide"] = "mark"
 
 
 class VectorRules(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,8 +32,8 @@ FURTHER: Final = tuple(
             "Contexts",
             "For a model with a small window, or contexts with too much of one thing.",
             """max_context_tokens working_memory_tokens system_prompt_tokens recent_share
-            hooks.session_tokens context.standing context.said_share categories.context
-            categories.rag_length""",
+            hooks.session_tokens hooks.take_in context.standing context.said_share
+            categories.context categories.rag_length""",
         ),
         (
             "Conversations",
@@ -55,8 +55,8 @@ FURTHER: Final = tuple(
         (
             "Agents and consent",
             "For a memory that several agents write to, or that is about people.",
-            """limits.agent consent.fields consent.two_signals mine.agents trust.ref
-            trust.unreviewed""",
+            """limits.agent consent.fields consent.two_signals trust.unconfirmed trust.ref
+            trust.unreviewed mine.agents""",
         ),
         (
             "Apps",

@@ -49,7 +49,8 @@ class FakeModel(BaseHTTPRequestHandler):
         if "/messages" in self.path:
             self._send(_of_claude(call, self.said, len(self.asked)))
         else:
-            make = _of_codex if self.path.endswith("/responses") else _of_gemini
+            named = {"responses": _of_codex, "completions": _of_opencode}
+            make = named.get(self.path.rpartition("/")[2], _of_gemini)
             self._send(make(call, self.said, len(self.asked)))
 
     def do_GET(self) -> None:
@@ -107,6 +108,22 @@ def _of_codex(call: Call | None, said: str, number: int) -> list[dict[str, Any]]
     ]
 
 
+def _of_opencode(call: Call | None, said: str, number: int) -> list[dict[str, Any]]:
+    delta: dict[str, Any] = {"role": "assistant", "content": said}
+    if call is not None:
+        name = f"pmem_{call.name}" if call.is_ours else call.name
+        function = {"name": name, "arguments": json.dumps(call.given)}
+        called = {"index": 0, "id": f"c{number}", "type": "function", "function": function}
+        delta = {"role": "assistant", "tool_calls": [called]}
+    why = "stop" if call is None else "tool_calls"
+    used = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    chunk = {"id": f"m{number}", "object": "chat.completion.chunk", "model": "none", "created": 1}
+    return [
+        {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": why}], "usage": used},
+    ]
+
+
 def _of_gemini(call: Call | None, said: str, number: int) -> list[dict[str, Any]]:
     part: dict[str, Any] = {"text": said}
     if call is not None:
@@ -140,8 +157,9 @@ def begin(folder: Path) -> tuple[Path, Path, dict[str, str]]:
     project, home = folder / "project", folder / "home"
     project.mkdir(parents=True)
     home.mkdir()
+    tried = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
     return project, home, {
-        "HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}", "LANG": "C.UTF-8"
+        "HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}", "LANG": "C.UTF-8", **tried
     }  # fmt: skip
 
 
@@ -191,12 +209,25 @@ def set_up_gemini(project: Path, home: Path, url: str) -> dict[str, str]:
     return {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "x"}
 
 
+def set_up_opencode(_project: Path, home: Path, url: str) -> dict[str, str]:
+    """Let OpenCode ask the model, and return its variables."""
+    own = home / ".config" / "opencode"
+    own.mkdir(parents=True, exist_ok=True)
+    models = {"none": {"name": "none", "tool_call": True}}
+    options = {"baseURL": f"{url}/v1", "apiKey": "x"}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": models}
+    settings = {"provider": {"none": provider}, "model": "none/none", "autoupdate": False}
+    (own / "opencode.json").write_text(json.dumps({**settings, "share": "disabled"}))
+    return {"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
+
+
 CLAUDE_WORDS: Final = ("claude", "-p", "--permission-mode", "bypassPermissions")
 CODEX_WORDS: Final = (
     "codex", "exec", "--dangerously-bypass-hook-trust", "--skip-git-repo-check",
     "-s", "danger-full-access",
 )  # fmt: skip
 """Codex, of a home of its own, in a network of its own."""
+OPENCODE_WORDS: Final = ("opencode", "run", "--model", "none/none")
 GEMINI_WORDS: Final = ("gemini", "--yolo", "-m", "gemini-2.5-flash", "-p")
 
 

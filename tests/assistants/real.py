@@ -1,6 +1,7 @@
-"""Codex and Gemini CLI themselves, offline, beside a model that is none: `make assistants`.
+"""Codex, Gemini CLI and OpenCode, offline, beside a model that is none: `make assistants`.
 
-Both have to be installed (`npm install @openai/codex @google/gemini-cli`) and found on the PATH.
+They have to be installed (`npm install @openai/codex @google/gemini-cli opencode-ai`) and found on
+the PATH; those that are named (`PROGRAMS=opencode`) are tried, else all.
 They run in a network namespace and a home of their own, so nothing leaves the machine. What is
 looked at is the request that would have gone to a model, and what pmem noted of the session. The
 model calls a tool at each turn: it searches, reads a file, edits it twice, as a memory stops it
@@ -14,12 +15,13 @@ from typing import Any, ClassVar, Final
 
 from pmem import Project
 from pmem.core.error_fingerprint import evidence_of
-from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE, RECORDED, STOPS
+from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE, RECORDED, SEE_ABOVE, STOPS
 from pmem.storage.local.sessions import NotedTranscripts
 from pmem.storage.local.state import LocalState
 from tests.assistants.fake_model import (
     CODEX_WORDS,
     GEMINI_WORDS,
+    OPENCODE_WORDS,
     Call,
     FakeModel,
     SetUp,
@@ -27,12 +29,13 @@ from tests.assistants.fake_model import (
     call,
     set_up_codex,
     set_up_gemini,
+    set_up_opencode,
     try_each,
 )
 
 ASKED: Final = "Which database do we use for orders?"
 ANSWER: Final = "We use PostgreSQL for orders"
-_ANSWERED: Final = ('"function_call_output"', '"functionResponse"')
+_ANSWERED: Final = ('"function_call_output"', '"functionResponse"', '"role": "tool"')
 FILE: Final = "retry.py"
 CODE: Final = "import time\nRETRIES = 3\n"
 ERROR: Final = "VendorError: blocked for 60 s after '/pay'"
@@ -43,6 +46,8 @@ _PATCH: Final = (
     f"*** Begin Patch\n*** Update File: {FILE}\n@@\n-RETRIES = 3\n+RETRIES = 5\n*** End Patch\n"
 )
 _FAILING: Final = f'echo "{ERROR}" >&2; exit 3'
+_TOOLS: Final = '"tools": ['
+"""What a request for a title does not have."""
 READ, SEARCH, STOPPED_EDIT, EDIT, FAIL = range(5)
 """What the model does, in this order: Codex has no server's tools at its first request."""
 
@@ -67,6 +72,13 @@ _GEMINI_CALLS: Final = (
     Call("replace", _REPLACED),
     Call("run_shell_command", {"command": _FAILING}),
 )
+_OPENCODE_CALLS: Final = (
+    Call("read", {"filePath": FILE}),
+    _SEARCH,
+    *[Call("edit", {"filePath": FILE, "oldString": "= 3", "newString": "= 5"})] * 2,
+    Call("bash", {"command": _FAILING, "description": "fails"}),
+)
+_CALLS: Final = {"responses": _CODEX_CALLS, "completions": _OPENCODE_CALLS}
 
 
 class Model(FakeModel):
@@ -76,8 +88,8 @@ class Model(FakeModel):
     said = _SAID
 
     def called_for(self, request: str) -> Call | None:
-        calls = _CODEX_CALLS if self.path.endswith("/responses") else _GEMINI_CALLS
-        done = _answers(request) if ASKED in request else len(calls)
+        calls = _CALLS.get(self.path.rpartition("/")[2], _GEMINI_CALLS)
+        done = _answers(request) if ASKED in request and _TOOLS in request else len(calls)
         return calls[done] if done < len(calls) else None
 
 
@@ -101,19 +113,30 @@ def _try(
     Model.asked.clear()
     call([*words, ASKED], project, {**around, **set_up(project, home, url)})
     assert "pmem" in call([name, "mcp", "list"], project, around)
-    told = [request for request in Model.asked if ASKED in request]
+    told = [request for request in Model.asked if ASKED in request and _TOOLS in request]
     assert told, "no request reached the model"
-    assert told[0].count(ANSWER) == 2, told[0]  # at the start, and as the best answer
+    assert told[0].count(ANSWER) == 1, told[0]  # at the start
+    assert told[0].count(SEE_ABOVE) == 1, told[0]  # as the best answer
     assert any(mark in told[-1] for mark in _ANSWERED), told[-1]
-    assert told[-1].count(ANSWER) == 3, told[-1]
+    assert told[-1].count(ANSWER) == 2, told[-1]
     assert RECORDED in told[-1], told[-1]
     _see_what_is_said_at_calls(told)
     assert "= 5" in (project / FILE).read_text()
+    if name != "opencode":  # its sessions are in a database of its own
+        _see_what_was_noted(name, project, around)
+    assert not (project / ".project-memory" / "local" / "pmem.log").exists()
+    call(["pmem", "setup", name, "--remove"], project, around)
+    own = project / "opencode.json"  # OpenCode writes its schema there, and keeps a folder
+    assert not own.exists() or own.read_text().count("pmem") == 0, own.read_text()
+    assert {*os.listdir(project)} - {".opencode", own.name} == {".project-memory", FILE}
+
+
+def _see_what_was_noted(name: str, project: Path, around: Mapping[str, str]) -> None:
+    """See that it was counted what helped, and that the session is taken in without our words."""
     _see_what_helped(project)
     (noted,) = NotedTranscripts(LocalState(str(project / ".project-memory"))).all()
     assert noted.harness == name
     assert ASKED in Path(noted.path).read_text(encoding="utf-8")
-    assert not (project / ".project-memory" / "local" / "pmem.log").exists()
     call(["pmem", "import", "--pending"], project, around)
     said = call(["pmem", "conversation", "show", noted.session], project, around)
     assert f"user: {ASKED}" in said.splitlines(), said
@@ -122,8 +145,6 @@ def _try(
     for text in (ANSWER, TRIED, ABOUT_FILE, ABOUT_ERROR, STOPS):
         assert text not in said, (text, said)
     assert not NotedTranscripts(LocalState(str(project / ".project-memory"))).all()
-    call(["pmem", "setup", name, "--remove"], project, around)
-    assert sorted(os.listdir(project)) == [".project-memory", FILE]
 
 
 def _know(project: Path, home: Path, around: Mapping[str, str]) -> None:
@@ -160,12 +181,16 @@ def _see_what_helped(project: Path) -> None:
     assert counted == {ANSWER: (1, 0), TRIED: (1, 1), FIXED: (1, 1)}, counted
 
 
-PROGRAMS: Final = (("codex", set_up_codex, CODEX_WORDS), ("gemini", set_up_gemini, GEMINI_WORDS))
+PROGRAMS: Final = (
+    ("codex", set_up_codex, CODEX_WORDS),
+    ("gemini", set_up_gemini, GEMINI_WORDS),
+    ("opencode", set_up_opencode, OPENCODE_WORDS),
+)
 
 
 if __name__ == "__main__":
     try_each(
-        PROGRAMS,
+        [one for one in PROGRAMS if one[0] in os.environ.get("PROGRAMS", one[0]).split(",")],
         _try,
         Model,
         "tests.assistants.real",

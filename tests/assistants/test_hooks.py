@@ -29,8 +29,10 @@ from pmem.assistants.events import (
     parse,
     written,
 )
+from pmem.assistants.prompt_answers import MOST_POINTED
 from pmem.cli.hook import quick_answer
 from pmem.core.error_fingerprint import evidence_of
+from pmem.core.own_words import SEE_ABOVE
 from pmem.project.setup import initialise
 from pmem.storage.local.sessions import NotedTranscript, NotedTranscripts
 from pmem.storage.local.state import LocalState
@@ -141,25 +143,46 @@ def test_two_hooks_answer_a_prompt_once_and_an_answer_that_changed_is_told(order
 RETRIES: Final = ("The vendor allows five retries an hour", "The vendor logs retries in Kibana")
 
 
-def test_what_a_session_was_shown_is_told_where_it_is_the_best_answer(root: str) -> None:
-    for text in RETRIES:
-        Project(root, now=NOW).add(text)
+def test_to_the_best_answer_that_a_session_was_shown_it_is_pointed_once(root: str) -> None:
+    ids = [Project(root, now=NOW).add(text).memory.id.rpartition("-")[2] for text in RETRIES]
     told = start()
     assert all(text in told for text in RETRIES)
-    prompts = ("are retries allowed each hour?", "does the vendor log them in Kibana?")
-    for minutes, prompt in enumerate([*prompts, *prompts]):
-        told = ask(prompt, minutes=minutes)
-        assert RETRIES[minutes % 2] in told
-        assert RETRIES[1 - minutes % 2] not in told
+    prompts = ("how many retries are allowed an hour?", "does the vendor log retries in Kibana?")
+    for minutes, prompt in enumerate(prompts):
+        assert ask(prompt, minutes=minutes) == f"{SEE_ABOVE}: {ids[minutes]}"
+    assert [ask(prompt, minutes=9) for prompt in prompts] == ["", ""]
+    again = start(source="compact")
+    assert all(text in again for text in RETRIES)
+    assert ask(prompts[0], minutes=20) == f"{SEE_ABOVE}: {ids[0]}"
+
+
+def test_a_session_is_pointed_to_few_memories(root: str) -> None:
+    ends = ("dar", "fir", "mon")
+    names = [f"{begin}{end}" for begin in ("al", "bo", "ce", "du") for end in ends]
+    for name in names:
+        Project(root, now=NOW).add(f"The {name} service listens on its port", force=True)
+    start()
+    told = [ask(f"where does {name} listen?", minutes=at) for at, name in enumerate(names)]
+    assert [one.startswith(SEE_ABOVE) for one in told].count(True) == MOST_POINTED
+
+
+def test_a_prompt_is_pointed_to_what_was_shown_beside_what_is_new(root: str) -> None:
+    known = Project(root, now=NOW).add(RETRIES[0]).memory.id
+    assert RETRIES[0] in ask("how many retries does the vendor allow an hour?")
+    more = "Each vendor but ours allows retries for an hour"
+    Project(root, now=NOW).add(more, force=True)
+    told = ask("does the vendor allow five retries an hour?", minutes=5)
+    assert told.startswith(f"{SEE_ABOVE}: {known.rpartition('-')[2]}\n")
+    assert (told.count(RETRIES[0]), told.count(more)) == (0, 1)
 
 
 def test_what_was_shown_gives_its_place_to_nothing_worse(root: str) -> None:
     added("Orders are kept in the PostgreSQL database of the shop", "--subject", "database")
     added("Run the tests with make test, which starts a database")
-    for prompt in (ASKED, "which database is that of the orders?"):
-        told = ask(prompt, minutes=len(prompt))
-        assert "PostgreSQL" in told
-        assert "make test" not in told
+    assert "PostgreSQL" in ask(ASKED)
+    told = ask("which database is that of the orders?", minutes=1)
+    assert told.startswith(SEE_ABOVE)
+    assert "make test" not in told
 
 
 @pytest.mark.parametrize(
@@ -320,9 +343,11 @@ def test_what_grew_while_it_was_taken_in_waits_on(root: str) -> None:
     first = NotedTranscript(harness="codex", path="/a", offset=1, session="s", noted_at=NOW)
     noted.note(first)
     noted.note(NotedTranscript(**{**_fields(first), "offset": 2, "noted_at": NOW.replace(hour=15)}))
-    noted.remove([first])
-    assert [entry.offset for entry in noted.all()] == [2]
-    noted.remove(noted.all())
+    noted.note_taken([first], NOW)
+    assert [entry.offset for entry in noted.waiting()] == [2]
+    noted.note_taken(noted.waiting(), NOW)
+    assert (noted.waiting(), len(noted.all())) == ([], 1)
+    noted.note_taken([], NOW + timedelta(days=2))
     assert noted.all() == []
 
 

@@ -84,6 +84,45 @@ def test_a_folders_file_is_read_by_who_works_there(shell: Shell) -> None:
     assert RULE not in told(shell, "codex", "web")
 
 
+@pytest.mark.parametrize(
+    ("file", "reader"),
+    [
+        ("web/CLAUDE.md", "claude-code"),
+        ("web/GEMINI.md", "gemini"),
+        ("web/AGENTS.md", ""),
+        ("CLAUDE.md", ""),
+    ],
+)
+def test_a_file_comes_without_the_rules_that_are_read_with_it(
+    shell: Shell, file: str, reader: str
+) -> None:
+    place = "" if "/" in file else "`web/form.py` is ours: "
+    take(shell, **{file: f"- {place}{RULE}\n", "web/form.py": "FORM = 1\n"})
+    shell.run("pmem add 'Forms are old.' --type constraint --for 'web/**'")
+    for harness in ("claude-code", "codex", "gemini"):
+        text = told_at(shell, harness, "web/form.py")
+        assert "Forms are old" in text
+        assert (RULE in text) == (harness != reader), (harness, text)
+        assert RULE not in told_at(shell, harness, "web/list.py") or harness != reader
+
+
+def told_at(shell: Shell, harness: str, file: str) -> str:
+    """Return what a session is told as it reads a file."""
+    said: dict[str, object] = {"session_id": harness, "cwd": str(shell.folder)}
+    if harness == "codex":
+        said |= {"tool_name": "exec_command", "tool_input": {"command": f"cat {file}"}}
+    else:
+        name = "Read" if harness == "claude-code" else "read_file"
+        path = str(Path(shell.folder, file))
+        said |= {"tool_name": name, "tool_input": {"file_path": path}}
+    told = ""
+    for event in ("pre-tool", "post-tool"):
+        done = {"tool_response": {"llmContent": "FORM = 1"}} if event == "post-tool" else {}
+        line = f"pmem hook {event} --harness {harness}"
+        told += shell.run(line, stdin=json.dumps({**said, **done})).text
+    return told
+
+
 def test_what_somebody_wrote_over_is_told(shell: Shell) -> None:
     take(shell, **{"CLAUDE.md": BULLET})
     found = json.loads(shell.run("pmem search card --json").text)["data"]["hits"][0]

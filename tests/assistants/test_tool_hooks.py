@@ -175,6 +175,13 @@ def test_dead_ends_come_first_then_constraints_then_decisions_and_three_at_once(
     assert read() == ""
 
 
+def test_what_is_closest_to_the_file_comes_first(shop: Shop) -> None:
+    shop.add("of a folder", places=("src/",), type=MemoryType.CONSTRAINT)
+    shop.add("of the file", places=(f"/{FILE}",))
+    shop.add("of a nearer folder", places=("src/billing/**",), type=MemoryType.DECISION)
+    assert lines(read()) == ["of the file", "of a nearer folder", "of a folder"]
+
+
 def test_of_one_type_those_whose_lines_are_edited_come_first(shop: Shop) -> None:
     shop.add("on the wait", cite=(f"{FILE}:4",), type=MemoryType.CONSTRAINT, importance=1.0)
     shop.add("on the retries", cite=(f"{FILE}:3",), type=MemoryType.CONSTRAINT, importance=0.1)

@@ -38,18 +38,18 @@ async def main():
 anyio.run(main)
 """
 LATER: Final = 50
-SETTLED: Final = 0.3
-"""Seconds without work after which a server has warmed up."""
 
 
 class Costs(NamedTuple):
-    """What one session took: CPU seconds of each step, and megabytes at its end."""
+    """What one session took: CPU seconds of each step, and megabytes before and after calls."""
 
     start: float
-    warming: float
+    listing: float
     first: float
     later: float
-    memory: float
+    listed: float
+    called: float
+    shared: float
 
 
 def main() -> None:
@@ -87,19 +87,20 @@ def session(command: Sequence[str], folder: Path, variables: Mapping[str, str]) 
         ask(server, "initialize", {**hello, "clientInfo": {"name": "benchmark", "version": "1"}})
         start = _cpu(server)
         ask(server, "tools/list", {})
-        warm = _settled(server)
+        listing, listed = _cpu(server), _megabytes(server)["Rss"]
         search = {"name": "search", "arguments": {"query": "the parser retries webhooks"}}
         ask(server, "tools/call", search)
         first = _cpu(server)
         for _ in range(LATER):
             ask(server, "tools/call", search)
         later = (_cpu(server) - first) / LATER
-        ask(server, "tools/call", {"name": "search", "arguments": {"query": "queue"}})
-        memory = _megabytes(server)
+        ask(server, "tools/call", {"name": "context", "arguments": {"query": "queue"}})
+        called = _megabytes(server)
         assert server.stdin is not None
         server.stdin.close()
         server.wait()
-    return Costs(start, warm - start, first - warm, later, memory)
+    times = (start, listing - start, first - listing, later)
+    return Costs(*times, listed, called["Rss"], called["Pss"])
 
 
 def ask(server: "subprocess.Popen[bytes]", method: str, params: Mapping[str, Any]) -> Any:
@@ -117,30 +118,23 @@ def _cpu(server: "subprocess.Popen[bytes]") -> float:
     return time.clock_gettime((~server.pid << 3) | 2)
 
 
-def _settled(server: "subprocess.Popen[bytes]") -> float:
-    while True:
-        before = _cpu(server)
-        time.sleep(SETTLED)
-        if _cpu(server) - before < SETTLED / 20:
-            return _cpu(server)
-
-
-def _megabytes(server: "subprocess.Popen[bytes]") -> float:
-    status = Path(f"/proc/{server.pid}/status").read_text(encoding="ascii")
-    peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-    return int(peak.split()[1]) / 1024
+def _megabytes(server: "subprocess.Popen[bytes]") -> dict[str, float]:
+    status = Path(f"/proc/{server.pid}/smaps_rollup").read_text(encoding="ascii")
+    rows = (line.split() for line in status.splitlines()[1:])
+    return {name.rstrip(":"): int(size) / 1024 for name, size, *_ in rows}
 
 
 def _print(found: Mapping[str, Sequence[Costs]], bare: float, size: int) -> None:
-    columns = ("start", "tools/list and warming up", "first search", "later ones", "memory")
-    print(f"CPU in bare interpreters ({bare * 1000:.0f} ms), {size} memories; memory in MB.\n")
+    columns = ("start", "`tools/list`", "first search", "later ones", "MB before", "after", "PSS")
+    print(f"CPU in bare interpreters ({bare * 1000:.0f} ms), {size} memories.\n")
     print(f"| server | {' | '.join(columns)} |")
     print(f"|---|{'---|' * len(columns)}")
     for name, runs in found.items():
         costs = [statistics.median(values) for values in zip(*runs, strict=True)]
-        *times, memory = costs
+        times, sizes = costs[:4], costs[4:]
         cells = [f"{one / bare:.1f}" if one > bare / 10 else f"{one / bare:.2f}" for one in times]
-        print(f"| {name} | {' | '.join(cells)} | {memory:.0f} |")
+        cells += [f"{one:.0f}" for one in sizes]
+        print(f"| {name} | {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchRequest
 from pmem.storage.backend import Backend, Change
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server

@@ -56,7 +56,11 @@ def test_auto_takes_in_sessions_and_transcripts_alike() -> None:
         ("codex", 3, "there is no session of Codex"),
         ("claude-code empty", 3, "there is no session of Claude Code"),
         ("claude claude.jsonl", 2, "claude"),
-        ("", 3, "the project has no instruction files, no decision records and no sessions"),
+        (
+            "",
+            3,
+            "the project has no instruction files, no decision records, no sessions and no commits",
+        ),
         ("auto claude.jsonl --pending", 2, "name either a file or --pending"),
     ],
 )

@@ -99,7 +99,7 @@ def test_an_agent_that_asks_again_is_named_no_command_that_fails(project: str, a
 
 
 @pytest.mark.parametrize(
-    "words", ["say Hello", "prune --keep 1", "mark {} --pin", "rm {}", "import", "config", "setup"]
+    "words", ["say Hello", "prune --keep 1", "mark {} --pin", "rm {}", "config", "setup"]
 )
 def test_what_the_page_on_undo_says_cannot_be_undone_cannot(project: str, words: str) -> None:
     pmem("config", "set", "min_recent_messages", "1")
@@ -107,9 +107,7 @@ def test_what_the_page_on_undo_says_cannot_be_undone_cannot(project: str, words:
     for text in ("The oven is on", "The oven is off"):
         pmem("conversation", "say", text)
     talk = data_of("conversation", "show")["messages"]
-    Path("said.jsonl").write_text('{"role": "user", "content": "Hi"}\n', encoding="utf-8")
     lines = {
-        "import": "import messages said.jsonl",
         "config": "config set min_recent_messages 2",
         "setup": "setup agents-md",
     }

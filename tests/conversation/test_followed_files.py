@@ -80,7 +80,8 @@ def test_the_memory_says_what_the_file_says(shell: Shell, text: str, says: set[s
     assert {"changed", "gone"}.isdisjoint(shell.run("pmem check citations").text.split())
     kept = [one for one in found.values() if one["importance"] == 0.9]
     assert len(kept) == 1, "what people added is there"
-    heads = {"Layout"} if text is RENAMED else {None} if "## Style" not in text else {"Style"}
+    style = "Guide: Style" if text.startswith("---") else "Style"
+    heads = {"Layout"} if text is RENAMED else {None} if "## Style" not in text else {style}
     assert {one["subject"] for one in kept} == heads
 
 
@@ -313,3 +314,16 @@ def test_no_rule_moves_into_what_pmem_wrote(tmp_path: Path, name: str, host: str
     assert f" changed {name}:6 " in shell.run("pmem check citations --fix").text
     assert take(shell)["archived"] == 1
     assert LOGS not in memories(shell)
+
+
+def test_why_begins_with_what_is_closest_to_the_file_in_the_order_of_its_file(
+    shell: Shell,
+) -> None:
+    rules = "".join(f"- Never ship part {n} on Friday.\n" for n in range(12))
+    write(shell, f"# Api\n\n{rules}", "src/AGENTS.md")
+    write(shell, "# Pay\n\nThe ledger is in `src/pay/ledger.py`.\n", "src/pay/AGENTS.md")
+    take(shell)
+    found = json.loads(shell.run("pmem why src/pay/ledger.py --json").text)["data"]["items"]
+    told = [one["memory"]["content"] for one in found]
+    assert "ledger" in told[0], "a fact of the folder stands before the constraints above it"
+    assert told[1:] == [f"Never ship part {n} on Friday." for n in range(12)]

@@ -627,5 +627,5 @@ def test_what_hooks_noted_is_taken_in_once(workspace: Workspace, tmp_path: Path)
         )
     done = ask(workspace, table.IMPORT_SESSIONS, SessionsRequest(pending=True))
     assert (done.sessions, done.added) == (1, 2)
-    assert workspace.own.noted_transcripts.all() == []
+    assert workspace.own.noted_transcripts.waiting() == []
     assert ask(workspace, table.IMPORT_SESSIONS, SessionsRequest(pending=True)).sessions == 0

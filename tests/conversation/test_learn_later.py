@@ -88,11 +88,11 @@ def test_what_hooks_noted_is_read_after_it_was_imported(folder: Path, root: str)
     )
     Workspace(root).own.noted_transcripts.note(note)
 
-    plain = pmem("import", "--pending")
+    plain = pmem("import", "--pending", "--no-learn")
     assert (NEXT in plain.said, facts()) == (True, [])
-    assert "facts noted: 1" in pmem("import", "--pending", "--learn").said
+    assert "facts noted: 1" in pmem("import", "--pending").said
     assert "Postgres" in facts()[0]
-    assert pmem("import", "--pending", "--learn").said == ""
+    assert pmem("import", "--pending").said == ""
 
 
 def test_what_comes_after_it_is_read_with_it_and_a_long_session_whole(folder: Path) -> None:

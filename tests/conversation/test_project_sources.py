@@ -1,15 +1,19 @@
 """The first day: what a project has written down becomes its memory, by one command."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.cli.shell import Shell, new_repository
+from tests.cli.test_streams import on_terminal
 from tests.conversation.assistants import ClaudeCode
 
 RULES = "# Guide\n\n## Style\n\n- Use tabs\n- Never log a card number\n"
 RECORD = "# 1. Use SQLite\n\n## Status\n\nAccepted\n\n## Decision\n\nWe use SQLite.\n"
+
+COMMIT = "git -c user.name=Ada -c user.email=ada@example.org commit -q --allow-empty"
 
 
 @pytest.fixture
@@ -73,16 +77,25 @@ def test_what_follows_a_file_is_as_trusted_as_that(shell: Shell) -> None:
     assert {one["trust"] for one in found} == {"high"}
 
 
-def test_sessions_of_the_project_come_in_with_its_files(
-    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slug = "".join(sign if sign.isalnum() else "-" for sign in str(shell.folder))
+@pytest.fixture
+def session(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ClaudeCode:
+    """Return a session of the project, which `keep` writes where Claude Code does."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     session = ClaudeCode(str(shell.folder))
     session.ask("Which database do we use?")
-    place = tmp_path / "home" / ".claude" / "projects" / slug
-    place.mkdir(parents=True)
+    keep(session, shell)
+    return session
+
+
+def keep(session: ClaudeCode, shell: Shell) -> None:
+    slug = "".join(sign if sign.isalnum() else "-" for sign in str(shell.folder))
+    place = Path(os.environ["HOME"], ".claude", "projects", slug)
+    place.mkdir(parents=True, exist_ok=True)
     (place / "a.jsonl").write_bytes(session.bytes())
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
+@pytest.mark.usefixtures("session")
+def test_sessions_of_the_project_come_in_with_its_files(shell: Shell) -> None:
     assert (
         "docs/adr and 1 session of Claude Code: `pmem import auto`" in shell.run("pmem init").said
     )
@@ -94,9 +107,76 @@ def test_sessions_of_the_project_come_in_with_its_files(
         "1 session of Claude Code: 0 added, 0 updated, 1 unchanged"
         in shell.run("pmem import auto").text
     )
+
+
+def talks(shell: Shell) -> object:
+    """Return what is known of conversations: their messages, chunks and facts."""
+    found = json.loads(shell.run("pmem conversation list --json").text)["data"]["items"]
+    shown = [shell.run(f"pmem conversation show {one['id']} --json").text for one in found]
+    whole = [json.loads(one)["data"] for one in shown]
+    return [(one["messages"], one["turns"], one["facts"]) for one in whole]
+
+
+@pytest.mark.parametrize("learns", [False, True])
+@pytest.mark.parametrize("more", [1, 30, 80])
+def test_one_undo_takes_back_all_that_an_import_took_in(
+    shell: Shell, session: ClaudeCode, more: int, learns: bool
+) -> None:
+    shell.run("pmem init --import")
+    first = talks(shell)
+    for n in range(more):
+        session.say(f"We decided to use the queue {n} because of its routing.")
+    keep(session, shell)
+    word = "claude-code --learn" if learns else "auto"
+    assert f"{more} added" in shell.run(f"pmem import {word}").text
+    assert "messages" not in shell.run("pmem undo").text
+    assert talks(shell) == first
+    assert shell.run("pmem check records").code == 0
     assert shell.run("pmem undo").code == 0
-    assert kept(shell) == {}
-    assert "Which database" not in shell.run("pmem conversation list").text
+    assert (talks(shell), kept(shell)) == ([], {})
+    folder = Path(shell.folder, ".project-memory")
+    assert not [*folder.glob("conversation*/*.json"), *folder.glob("episodic-memory/*.json")]
+    assert shell.run("pmem undo").code == 3
+    assert "added" in shell.run("pmem import claude-code").text
+
+
+def test_what_was_said_since_an_import_keeps_it(shell: Shell, session: ClaudeCode) -> None:
+    shell.run("pmem init --import")
+    before = talks(shell)
+    (talk,) = json.loads(shell.run("pmem conversation list --json").text)["data"]["items"]
+    shell.run(f"pmem conversation resume {talk['id']}")
+    shell.run(f"pmem conversation say 'And which queue?' --conversation {talk['id']}")
+    assert shell.run(f"pmem undo {talk['id']}").text.startswith("undid: conversation resume")
+    done = shell.run(f"pmem undo {talk['id']}")
+    assert (done.code, "has changed since `import auto`" in done.said) == (9, True)
+    assert len(kept(shell)) == 5
+    assert talks(shell) != before
+
+
+def test_what_commits_say_is_proposed_the_surest_alone(shell: Shell) -> None:
+    for n in range(25):
+        said = f"Constraint: step {n} must not see card numbers"
+        assert shell.run(f"{COMMIT} -m 'Step {n}' -m '{said}'").code == 0
+    shell.run("pmem init --no-import")
+    counts = "25 commits, as pending facts: {} added, 0 unchanged, 0 skipped"
+    assert counts.format("20 would be") in shell.run("pmem import auto --dry-run").text
+    assert "facts" not in shell.run("pmem inbox").text
+    done = shell.run("pmem import auto")
+    assert counts.format(20) in done.text
+    assert "`pmem inbox facts` shows them" in done.said
+    assert len(shell.run("pmem inbox facts").text.splitlines()) == 20
+    assert "facts: 0 added, 20 unchanged" in shell.run("pmem import auto").text
+    assert shell.run("pmem undo").code == 0
+    assert shell.run("pmem inbox facts").text == ""
+
+
+def test_progress_is_told_on_a_terminal_only(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.run(f"{COMMIT} -m Begin")
+    monkeypatch.chdir(shell.folder)
+    _, screen = on_terminal(["init", "--import"])
+    assert "import: 4 of 4" in screen
+    assert "import: 1 of 1" in screen
+    assert "import:" not in shell.run("pmem import auto").said
 
 
 def test_scripts_say_yes_beforehand(shell: Shell) -> None:

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.conversation.pruning import Usage, window
+from pmem.conversation.pruning import window
+from pmem.conversation.window import Usage
 from pmem.core.context.parts import Format
 from pmem.errors import InvalidValue
 from pmem.memory.conversations import LookRequest

@@ -11,6 +11,7 @@ from pmem.core.own_words import (
     KEEP,
     ON_PROMPT,
     RECORDED,
+    SEE_ABOVE,
     STOPS,
     is_own_answer,
     without_own_words,
@@ -34,6 +35,7 @@ def test_what_hooks_said_goes_and_what_stands_around_it_stays(
     own = f"{title}\n{fence}\n- [x] {said}\n{fence}"
     assert without_own_words(before + own + after) == before + after
     assert without_own_words(f"{own}{before}{own}") == before
+    assert without_own_words(f"{before}{SEE_ABOVE}: 4f7kq2z9\n{own}{after}") == before + after
 
 
 @given(st.text("Recorded for this`\n:-", max_size=60))

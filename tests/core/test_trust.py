@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pmem.core.trust import LEVELS, Trust, lowest, reaches, trust_of
+from pmem.core.trust import (
+    LEVELS,
+    Trust,
+    label_of,
+    lowest,
+    mark_of,
+    may_be_told,
+    noted_by,
+    reaches,
+    trust_of,
+)
 from pmem.errors import InvalidValue
 from pmem.values.records import Episode, Event, EventKind, Memory, Source, TurnRange
 from tests.conftest import NOW
@@ -44,17 +54,19 @@ POOR = event(MERGE, source="consolidate", detail={"trust": "low"})
 TABLE = [
     ((event(ADD),), "manual", Trust.HIGH),
     ((), "manual", Trust.HIGH),
-    ((event(ADD, agent="planner"),), "manual", Trust.MEDIUM),
+    ((event(ADD, agent="planner"),), "manual", Trust.LOW),
     ((event(ADD),), "conversation", Trust.MEDIUM),
+    ((event(ADD, agent="planner"),), "conversation", Trust.MEDIUM),
+    ((event(ADD), AGENT), "conversation", Trust.LOW),
     ((event(ADD, source="consolidate"),), "consolidate", Trust.MEDIUM),
     ((event(ADD),), "import arrays", Trust.LOW),
     ((event(ADD), IMPORT), "manual", Trust.LOW),
     ((event(ADD), GIT), "manual", Trust.LOW),
     ((event(ADD), KEPT), "manual", Trust.HIGH),
     ((event(ADD), GIT, KEPT), "manual", Trust.LOW),
-    ((event(ADD, agent="planner"), KEPT), "manual", Trust.MEDIUM),
+    ((event(ADD, agent="planner"), KEPT), "manual", Trust.LOW),
     ((event(ADD), GIT, event(UPDATE, says=False)), "manual", Trust.HIGH),
-    ((event(ADD), AGENT), "manual", Trust.MEDIUM),
+    ((event(ADD), AGENT), "manual", Trust.LOW),
     ((event(ADD), event(UPDATE, says=False, agent="planner")), "manual", Trust.HIGH),
     ((event(ADD), AGENT, PERSON), "manual", Trust.HIGH),
     ((event(ADD), IMPORT, AGENT), "manual", Trust.LOW),
@@ -65,8 +77,8 @@ TABLE = [
     ((event(ADD), event(MERGE, source="consolidate")), "manual", Trust.HIGH),
     ((event(ADD), POOR), "manual", Trust.LOW),
     ((event(ADD, agent="planner", detail={"trust": "low"}),), "manual", Trust.LOW),
-    ((event(ADD, agent="planner"), event(EventKind.LINK)), "manual", Trust.MEDIUM),
-    ((event(ADD, agent="planner"), event(EventKind.RESTORE)), "manual", Trust.MEDIUM),
+    ((event(ADD, agent="planner"), event(EventKind.LINK)), "manual", Trust.LOW),
+    ((event(ADD, agent="planner"), event(EventKind.RESTORE)), "manual", Trust.LOW),
 ]
 
 
@@ -82,6 +94,38 @@ def test_only_a_person_ever_raises_it(events: list[Event]) -> None:
     ]
     assert levels == sorted(levels, reverse=True)
     assert trust_of(memory(*events, PERSON)) is Trust.HIGH
+
+
+NOTED = [
+    ((event(ADD),), "manual", ""),
+    ((event(ADD, agent="planner"),), "manual", "planner"),
+    ((event(ADD, agent="planner"),), "conversation", ""),
+    ((event(ADD, agent="planner"), event(EventKind.LINK)), "manual", "planner"),
+    ((event(ADD), AGENT), "manual", "planner"),
+    ((event(ADD), event(UPDATE, agent="other"), AGENT), "manual", "planner"),
+    ((event(ADD), event(UPDATE, says=False, agent="planner")), "manual", ""),
+    ((event(ADD, agent="planner"), PERSON), "manual", ""),
+    ((event(ADD, agent="planner"), AGREED), "manual", ""),
+    ((event(ADD, agent="planner"), IMPORT), "manual", ""),
+    ((event(ADD, agent="planner"), GIT), "manual", ""),
+    ((event(ADD), event(UPDATE, source="import arrays", agent="planner")), "manual", ""),
+    ((event(ADD),), "import arrays", ""),
+]
+
+
+@pytest.mark.parametrize(("events", "kind", "agent"), NOTED)
+def test_what_an_agent_noted_is_its_own_until_a_person_agrees(
+    events: tuple[Event, ...], kind: str, agent: str
+) -> None:
+    made = memory(*events, kind=kind)
+    assert noted_by(made) == agent
+    mark = f"(noted by {agent}, not confirmed) " if agent else mark_of(trust_of(made))
+    assert label_of(made) == mark
+    assert (label_of(made, plain=True) == "") == (bool(agent) or trust_of(made) is Trust.HIGH)
+    own = {f"{agent} ada"} if agent else {"", "planner ada", "planner bob"}
+    for someone in ("", "planner ada", "planner bob", "other ada"):
+        assert may_be_told(made, someone) == (not agent or someone in own)
+    assert may_be_told(made, None)
 
 
 def test_an_episode_that_pmem_made_is_trusted_as_what_was_said() -> None:

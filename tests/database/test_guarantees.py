@@ -20,7 +20,7 @@ from pmem.memory.requests import AddRequest, EditRequest
 from pmem.operations import table
 from pmem.project.caller import Caller
 from pmem.project.workspace import Workspace
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchRequest
 from pmem.storage.backend import Change
 from pmem.storage.postgres.exchange import follow_changes
 from pmem.storage.postgres.records import ServerRecords

@@ -13,7 +13,7 @@ from pmem.memory.reading import ListRequest, ShowRequest
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.search.context_request import ContextRequest
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchRequest
 from pmem.storage.backend import Change
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server

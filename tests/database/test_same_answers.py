@@ -19,7 +19,7 @@ from pmem.operations.operation import Operation
 from pmem.project.caller import NOBODY, Caller
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchRequest
 from pmem.storage.postgres.server import Server
 from pmem.upkeep.consolidation import UpkeepRequest
 from pmem.upkeep.sync import SyncRequest

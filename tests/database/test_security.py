@@ -18,7 +18,7 @@ from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.caller import Caller
 from pmem.search.context_request import ContextRequest
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchRequest
 from pmem.storage.postgres.server import Server
 from pmem.storage.postgres.setting_up import role_name
 from pmem.upkeep.database import DatabaseRequest

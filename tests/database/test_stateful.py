@@ -26,7 +26,7 @@ from pmem.memory.requests import AddAllRequest, AddRequest, EditRequest, LinkReq
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchRequest
 from pmem.storage.postgres.server import Server
 from pmem.values.records import Memory
 from tests.asking import ask

@@ -25,8 +25,7 @@ from pmem.operations import table
 from pmem.operations.operation import Outcome
 from pmem.operations.pipeline import run
 from pmem.project.workspace import Workspace
-from pmem.search.hits import SearchHit
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchHit, SearchRequest
 from pmem.search.search import SearchResult
 from pmem.storage.index.vectors import FILE
 from pmem.upkeep.consolidation import UpkeepRequest

@@ -16,8 +16,7 @@ from pmem.memory.requests import AddAllRequest, AddRequest, EditRequest
 from pmem.operations import table
 from pmem.operations.pipeline import run
 from pmem.search.context_request import ContextRequest
-from pmem.search.hits import SearchKind
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchKind, SearchRequest
 from pmem.search.search import SearchResult
 from pmem.storage.postgres.server import Server
 from pmem.upkeep.sync import SyncRequest
@@ -25,14 +24,7 @@ from pmem.values.records import State
 from tests.asking import ask
 from tests.cli.shell import pmem
 from tests.embedding import made_up
-from tests.embedding.test_embedding import (
-    added,
-    asked_of,
-    opened,
-    program,
-    put_in_order,
-    state_of,
-)
+from tests.embedding.test_embedding import added, asked_of, opened, program, put_in_order, state_of
 from tests.mcp.talking import called_as, text_of
 from tests.postgres import served
 

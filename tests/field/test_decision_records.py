@@ -202,7 +202,7 @@ def test_what_a_memory_has_not_of_its_record_is_counted(shell: Shell) -> None:
         "- it is fast;\n- it is there.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Notes\n\nMore.\n"
     )
     write(shell, "0001-a.md", text)
-    assert "left out of adr/0001-a.md: 2 paragraphs (lines 7, 22), 1 table (lines 16-18)" in (
+    assert "left out of adr/0001-a.md: 1 table (lines 16-18), 1 paragraph (line 22)" in (
         take(shell).text
     )
     assert "Use A, because it is fast; it is there" in shell.run("pmem list").text

@@ -259,7 +259,7 @@ RULES = {
         ("constraint", "When you write of parts, names, or ends, wrap each name in quotes.")
     ],
     "The default branch is `main`.\n\nThis is so since May.": [
-        ("fact", "The default branch is `main`.")
+        ("fact", "The default branch is `main`. This is so since May.")
     ],
     "In a sandbox, run what is below.\n\n```sh\nmake all\n```": [
         ("procedure", "In a sandbox, run what is below. `make all`")

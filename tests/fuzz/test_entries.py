@@ -13,10 +13,7 @@ from hypothesis import strategies as st
 from pmem.core.rawjson import load
 from pmem.core.threeway.shapes import SHAPES
 from pmem.storage.files.recordfile import parse
-from pmem.values.records import (
-    Memory,
-    dump,
-)
+from pmem.values.records import Memory, dump
 from tests.fuzz.__main__ import fuzz
 from tests.fuzz.entries import ENTRIES
 from tests.fuzz.judging import Entry, Violation, guarded, judge

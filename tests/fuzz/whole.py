@@ -16,7 +16,7 @@ from pmem.model.checks import CheckRules, checked_answer, read_model_answer
 from pmem.model.models import AnswerRefused
 from pmem.model.tasks import CompactionGiven, KeptMemory
 from pmem.search.evaluation import _accepted
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchRequest
 from pmem.storage.files.durable import _plan
 from pmem.values.ids import short
 from pmem.values.records import STORES, Memory, Scope, dump, dump_line

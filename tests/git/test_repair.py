@@ -17,16 +17,7 @@ from pmem.storage.git.merge_stages import MergeState
 from tests.core.threeway.sides import Json, keeps_all
 from tests.faults.console import Done, bytes_of, pmem
 from tests.git.branches import ROOT, WAYS, begin, branches, data, git, ok, path_of, read
-from tests.git.test_merging import (
-    BASE,
-    OURS,
-    PATH,
-    STORE,
-    THEIRS,
-    edited,
-    memory,
-    two,
-)
+from tests.git.test_merging import BASE, OURS, PATH, STORE, THEIRS, edited, memory, two
 from tests.git.unfinished import (
     MARKED,
     STYLES,

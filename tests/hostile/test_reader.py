@@ -90,7 +90,7 @@ def test_no_text_leaves_the_fence_of_lines_without_ids(ids: Mapping[str, str]) -
 def test_no_text_passes_for_another_level_of_trust(ids: Mapping[str, str]) -> None:
     for text in fenced(pmem("list", "--block")):
         if text.startswith("- [id:"):
-            assert re.match(r"- \[id:\w+\] \(trust: medium\) ", text), text
+            assert re.match(r"- \[id:\w+\] \(noted by planner, not confirmed\) ", text), text
 
 
 def test_an_answer_to_a_query_has_an_id_for_each_text(ids: Mapping[str, str]) -> None:

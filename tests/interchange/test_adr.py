@@ -157,11 +157,33 @@ def test_each_point_of_a_long_decision_is_told_and_what_is_cut_is_named() -> Non
     assert shortened == [(n, n) for n in range(20, 26)]
 
 
-def test_a_reason_ends_with_a_sentence() -> None:
-    context = f"It is slow. {'It was slow before. ' * 12}\nThere are these ways:\n\n- One way.\n"
+def test_a_reason_ends_with_a_sentence_and_has_both_ends_of_what_is_said() -> None:
+    ways = "".join(f"- Way {n} is {'too slow ' * 8}here.\n" for n in range(5))
+    context = f"It is slow. {'It was slow before. ' * 12}\n\n{ways}"
     found = decision("1-x.md", NYGARD.replace("We need a queue.\n", context))
-    assert found.context.endswith("It was slow before.")
+    assert found.context.startswith("It is slow. Way 0 is too slow")
+    assert found.context.endswith("here.")
+    assert "Way 4" in found.context
+    assert "Way 2" not in found.context
     assert [part.what for part in found.left_out] == ["shortened paragraph", "bullet"]
+
+
+def test_what_it_costs_stands_beside_what_it_brings() -> None:
+    good = "".join(f"- Good, because of {'a long reason, ' * 5}number {n}.\n" for n in range(6))
+    one_list = f"{good}- Bad, because the old data has to move.\n"
+    headed = (
+        f"### Positive Outcomes\n\n{good}\n### Negative Outcomes\n\n- The old data has to move.\n"
+    )
+    for follows in (one_list, headed):
+        text = NYGARD.replace("## Consequences\n\nOne more server.\n", f"## Outcomes\n\n{follows}")
+        assert "old data has to move" in decision("1-x.md", text).consequences
+        assert "number 0" in decision("1-x.md", text).consequences
+
+
+def test_what_is_to_be_filled_in_is_left_out() -> None:
+    follows = "- Quick\n- {{ NEGATIVE CONSEQUENCE 1 }}\n- Templates write `{{ name }}`\n"
+    text = NYGARD.replace("One more server.\n", follows)
+    assert decision("1-x.md", text).consequences == "Quick; Templates write `{{ name }}`"
 
 
 def test_a_reason_is_not_cut_behind_an_abbreviation() -> None:
@@ -182,3 +204,38 @@ def test_an_option_that_is_named_otherwise_where_it_is_chosen_is_known_by_its_wo
     )
     unsure = f"{head}* Files\n* Sockets\n\n## Decision{rest}"
     assert decision("1-x.md", unsure).rejected == ()
+
+
+def test_what_may_have_been_chosen_was_not_rejected() -> None:
+    head, _, rest = MADR.partition("* PostgreSQL\n")
+    outcome = rest.partition("Outcome\n\n")[2]
+
+    def rejected(options: str, told: str) -> tuple[str, ...]:
+        text = f"{head}{options}\n## Decision Outcome\n\n{told}{outcome.partition('.')[2]}"
+        return decision("1-x.md", text).rejected
+
+    cups = "* cups\n* glasses by Acme\n"
+    assert rejected(cups, "Use cups in the kitchen. The glasses by Acme break too often") == (
+        "glasses by Acme",
+    )
+    assert rejected(cups, "Cups beat the glasses by Acme. We take the first") == ()
+    both = "* Take plain plates\n* Paint them by hand, as Delft does\n* Stay with paper\n"
+    assert rejected(both, "Chosen option: Take plain plates with Delft. It looks good") == (
+        "Stay with paper",
+    )
+
+
+def test_an_option_that_is_chosen_by_its_number_is_named() -> None:
+    head, _, rest = MADR.partition("* PostgreSQL\n")
+    options = "1. Files\n    * one each\n2. A queue in the database\n3. Kafka\n"
+    rest = rest.partition("## Decision")[2].replace('"PostgreSQL"', "Option 2")
+    found = decision("1-x.md", f"{head}{options}\n## Decision{rest}")
+    assert found.decision.startswith("Chosen option: Option 2 (A queue in the database), because")
+    assert found.rejected == ("Files", "Kafka")
+    text = f"{head}{options}\n## Decision{rest}".replace("n 2,", "n 3 - Kafka,")
+    assert decision("1-x.md", text).rejected == ("Files", "A queue in the database")
+
+
+def test_brackets_in_code_are_no_link() -> None:
+    text = NYGARD.replace("More of it.", "Titles are `<type>[scope][!]: text`, see [it][1].")
+    assert decision("1-x.md", text).decision.endswith("are `<type>[scope][!]: text`, see it.")

@@ -4,6 +4,7 @@ import pytest
 
 from pmem.interchange.notes import Note, read_notes
 
+LONG = "Its name is long " + 80 * "x, y " + "z"
 SERVER = "```ts\nserve(routes)\n```"
 
 
@@ -64,6 +65,113 @@ LISTS = {
     ],
 }
 
+LEADS = {
+    "**Stores** (`src/stores/`)\n\n- One file a table\n- Closed at the end": [
+        ("fact", "Stores (`src/stores/`): One file a table; Closed at the end")
+    ],
+    '**Pages** (`web/`)\n\n- One look (says "page" instead of "site")\n- Each page draws a map': [
+        ("fact", 'Pages (`web/`): One look (says "page" instead of "site"); Each page draws a map')
+    ],
+    "**Stores**\n\n- Close every store\n\n**Pages**\n\n- Draw no page twice": [
+        ("constraint", "Close every store"),
+        ("constraint", "Draw no page twice"),
+    ],
+    "The command to begin is\n\n```\nbb run now\n```\n\nAnd it needs a key.": [
+        ("procedure", "The command to begin is: `bb run now`. And it needs a key.")
+    ],
+    "- One part with:\n\n```sh\nbb test web\n```\n\n- All parts with:\n\n```sh\nbb test\n```": [
+        ("procedure", "One part with: `bb test web`"),
+        ("procedure", "All parts with: `bb test`"),
+    ],
+    f"Location: `src/web/`\n\n{SERVER[:-3] + 'serve(routes)' * 60}\n```": [
+        ("fact", "Location: `src/web/`")
+    ],
+    "```sh\nbb run now\n# Pages are on port 80\n```": [
+        ("procedure", "`bb run now`; Pages are on port 80")
+    ],
+    "```sh\nbb up\n# Or one: bb up web\n\n# Take it down\nbb down\n```": [
+        ("procedure", "`bb up`; Or one: bb up web; Take it down: `bb down`")
+    ],
+    "Parts are in C. They fail with:\n\n> no such part\n\nTo mend that, clean all parts.": [
+        (
+            "constraint",
+            "Parts are in C. They fail with: no such part. To mend that, clean all parts.",
+        )
+    ],
+    "If you doubt:\n\n- A name\n- A part\n\n**Then:**\n\n1. Stop at once\n2. Ask the owner": [
+        ("procedure", "If you doubt: A name; A part. Then: 1. Stop at once; 2. Ask the owner")
+    ],
+    "Every part has a note. With no note, write `NONE`.\n\nOtherwise use one line.": [
+        ("constraint", "Every part has a note. With no note, write `NONE`. Otherwise use one line.")
+    ],
+    f"Parts run here. When you add a part, check:\n\n- {LONG}\n- {LONG}\n": [
+        ("fact", "Parts run here."),
+        ("constraint", f"When you add a part, check: {LONG}"),
+        ("constraint", f"When you add a part, check: {LONG}"),
+    ],
+    "New parts must not know the shop, see [the plan](plan.md).": [
+        ("constraint", "New parts must not know the shop, see the plan.")
+    ],
+    "`web/` holds pages. " + "Never put a part there. " * 40: [
+        (
+            "constraint",
+            "`web/` holds pages. " + "Never put a part there. " * 39 + "Never put a part there.",
+        )
+    ],
+}
+
+NAMES = {
+    f"Check all parts as here:\n\n| Part | File |\n|--|--|\n| A | {LONG} |\n| B | {LONG} |": [
+        ("constraint", "Check all parts as here."),
+        ("fact", f"A: {LONG}"),
+        ("fact", f"B: {LONG}"),
+    ],
+    "- `shop`\n- `web-pages`\n- `tools`": [("fact", "`shop`; `web-pages`; `tools`")],
+    "- `./bb test`\n- `./bb lint` (with fixes)": [
+        ("procedure", "`./bb test`; `./bb lint` (with fixes)")
+    ],
+    "- **shop/** - Build parts\n- **web/** - All pages": [
+        ("fact", "shop/ - Build parts; web/ - All pages")
+    ],
+    "".join(f"- `p{n}`: {'x' * 150}\n" for n in range(6)): [
+        ("fact", "; ".join(f"`p{n}`: {'x' * 150}" for n in range(3))),
+        ("fact", "; ".join(f"`p{n}`: {'x' * 150}" for n in range(3, 6))),
+    ],
+}
+
+TYPES = {
+    "- **Store**: Maps over SQLite\n- **Event-led**: Inner bus for all parts": ["fact", "fact"],
+    "- **Lint**: `bb lint all` - with fixes\n- **Never** skip it": ["procedure", "constraint"],
+    "- **Parts**: `./scripts/parts.sh`\n- **Map**: `./docs/parts.md`": ["procedure", "fact"],
+    "- **Try it**: Use `bb start` to see the pages": ["procedure"],
+    "- Use later types via `from __later__ import types`.": ["constraint"],
+    "- Define a `keys.ts` and export helpers (use lists with `as const`).": ["constraint"],
+    "- PascalCase for types\n- camelCase for functions\n- Use whole words": ["constraint"] * 3,
+    "- Rich set of parts\n- Automatic retry\n- Handles pages with `Page<T>`": ["fact"] * 3,
+    "- Bug fixes require a test that shows the bug": ["constraint"],
+    "- Ownership: when a buffer is lent (e.g. twice), document it": ["constraint"],
+    "- There is no root part, so run commands in `web/`": ["constraint"],
+    "- Keep edits small; prefer one file": ["constraint"],
+    "- Re-read the comments after a change": ["constraint"],
+    "- A part is named by `use x` instead of a number; use it": ["constraint"],
+}
+
+SECTIONS = {
+    "Before a change, agents MUST:\n\n### Look\n\n- Read the notes\n- Names in the map": [
+        ("constraint", "Before a change, agents MUST: Read the notes; Names in the map")
+    ],
+    "In changes of these files, verify:\n\n### Data\n\n- Every entry has a date": [
+        ("constraint", "In changes of these files, verify: Every entry has a date")
+    ],
+    "### Stop at once if\n\n- A test fails twice\n- The plan is not clear": [
+        ("constraint", "Stop at once if: A test fails twice; The plan is not clear")
+    ],
+    "Follow these rules:\n\n### DON'T\n\n- Copy a page": [
+        ("constraint", "Follow these rules."),
+        ("constraint", "DON'T: Copy a page"),
+    ],
+}
+
 SENTENCES = {
     "Steps are counted. Rust edition 2024, for all parts. Strict mode fails early.": "fact",
     "Parts are counted. See `docs/parts.md` for more.": "fact",
@@ -77,9 +185,17 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize(("text", "wanted"), [*CODE.items(), *LISTS.items()])
+TOLD = CODE | LISTS | LEADS | NAMES | SECTIONS
+
+
+@pytest.mark.parametrize(("text", "wanted"), TOLD.items())
 def test_a_block_is_told_as_what_it_is(text: str, wanted: list[tuple[str, str]]) -> None:
     assert told(text) == wanted
+
+
+@pytest.mark.parametrize(("text", "wanted"), TYPES.items())
+def test_an_entry_is_an_order_a_command_or_a_description(text: str, wanted: list[str]) -> None:
+    assert [note.type for note in notes_of(text)] == wanted
 
 
 @pytest.mark.parametrize(("text", "wanted"), SENTENCES.items())
@@ -156,3 +272,54 @@ def test_what_a_file_says_first_is_kept_where_it_names_folders() -> None:
     assert "More rules are in `web/` and `api/`." in [
         note.text for note in read_notes("AGENTS.md", text).notes
     ]
+
+
+OPENINGS = {
+    "This document says how we work. Use it to begin.": [],
+    "This guide is for all. Every change must be small.": ["Every change must be small."],
+    "Changes are welcome only if they have tests.": [
+        "Changes are welcome only if they have tests."
+    ],
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), OPENINGS.items())
+def test_what_a_file_says_of_itself_is_left_out(text: str, wanted: list[str]) -> None:
+    found = read_notes("AGENTS.md", f"# G\n\n{text}\n\n## A\n\n- Use words\n").notes
+    assert [note.text for note in found] == [*wanted, "Use words"]
+
+
+SUBJECTS = {
+    ("web/AGENTS.md", "# Web pages\n\n## Tests\n"): "Web pages: Tests",
+    ("AGENTS.md", "# Web pages\n\n## Tests\n"): "Tests",
+    ("AGENTS.md", "# Web pages\n\n## Page tests\n\n### Names\n"): "Page tests: Names",
+    ("web/AGENTS.md", "# AGENTS.md\n\n## Tests\n"): "Tests",
+    ("web/AGENTS.md", f"# {'Web ' * 30}\n\n## Tests\n"): "Web " * 18 + "W: Tests",
+}
+
+
+@pytest.mark.parametrize(("file", "subject"), SUBJECTS.items())
+def test_a_heading_of_one_word_is_told_with_what_is_above_it(
+    file: tuple[str, str], subject: str
+) -> None:
+    name, headings = file
+    assert [note.subject for note in read_notes(name, f"{headings}\n- Use words\n").notes] == [
+        subject
+    ]
+
+
+DATA = (
+    "<rule>\nname: tests\nfilters:\n  - type: file\n\nactions:\n  - Run `bb up`\n\n</rule>\n",
+    "---\nglobs: web/**\nalwaysApply: true\n---\n",
+)
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_data_in_the_body_is_not_read_as_rules(data: str) -> None:
+    found = read_notes("AGENTS.md", f"# G\n\n<!-- x -->\n\n{data}\n- Use words\n").notes
+    assert [(note.subject, note.text) for note in found] == [(None, "Use words")]
+
+
+def test_an_element_around_rules_is_no_data() -> None:
+    text = "# G\n\n<important>\n\n- Use words\n\n</important>\n"
+    assert [note.text for note in read_notes("AGENTS.md", text).notes] == ["Use words"]

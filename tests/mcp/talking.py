@@ -11,7 +11,7 @@ from unittest import mock
 from pmem.cli.serve import thread_of
 from pmem.project.workspace import Workspace
 from pmem.server.calls import ToolCalls
-from pmem.server.mcp import serve
+from pmem.server.greeting import serve
 from pmem.server.tools import chosen
 from pmem.storage.shared import Shared
 from tests.conftest import NOW

@@ -5,7 +5,9 @@ import os
 import subprocess
 import sys
 import time
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.project.workspace import Workspace
+from pmem.server.greeting import LISTS
 from tests.conftest import NOW
 from tests.faults.console import PROGRAM
 from tests.mcp.talking import HELLO, MODERN, request, talk
@@ -69,6 +72,44 @@ def test_any_bytes_leave_the_server_answering(
     for answer in answers:
         assert answer["jsonrpc"] == "2.0"
         assert ("result" in answer) != ("error" in answer)
+
+
+GREETINGS: Final = [
+    HELLO,
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    *(
+        request(method, is_modern)
+        for method in ("server/discover", "ping", *LISTS)
+        for is_modern in (True, False)
+    ),
+]
+
+
+@pytest.mark.parametrize("tools", ["agent", "read"])
+@given(said=st.lists(st.sampled_from(GREETINGS), max_size=5))
+def test_what_is_kept_of_the_sdk_is_what_it_answers(
+    said: list[dict[str, Any]], tools: str, root: str
+) -> None:
+    numbered = [
+        {**one, "id": number} if "id" in one else one for number, one in enumerate([*said, PROBE])
+    ]
+    answers = talk(root, *numbered, tools=tools)
+    with mock.patch("pmem.server.greeting._greeting", return_value=("", None)):
+        assert answers == talk(root, *numbered, tools=tools)
+
+
+def test_who_only_greets_is_answered_without_the_sdk(root: str, tmp_path: Path) -> None:
+    (tmp_path / "mcp.py").write_text("raise SystemError")
+    said = [HELLO, GREETINGS[1], *(request(method, is_modern=False) for method in LISTS)]
+    done = subprocess.run(
+        [PROGRAM, "mcp"],
+        input=b"".join(json.dumps(one).encode() + b"\n" for one in said),
+        capture_output=True,
+        cwd=os.path.dirname(root),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        check=True,
+    )
+    assert len(done.stdout.splitlines()) == len(said) - 1
 
 
 @given(data=st.binary(max_size=200))
@@ -204,7 +245,7 @@ def test_it_ends_when_its_input_does_and_when_nobody_reads_on(root: str) -> None
 
 def test_without_the_extra_one_sentence_says_what_to_install(root: str) -> None:
     program = (
-        "import sys; sys.modules['mcp_types'] = None; sys.argv = ['pmem', 'mcp']\n"
+        "import sys; sys.modules['mcp'] = None; sys.argv = ['pmem', 'mcp']\n"
         "from pmem.cli import main; main()"
     )
     done = subprocess.run(

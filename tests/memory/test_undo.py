@@ -13,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
+from pmem.conversation.exchange import MessagesRequest
 from pmem.conversation.notes import NotesRequest
 from pmem.core.filters import Filter
 from pmem.core.threeway.history import open_conflicts
 from pmem.core.trust import trust_of
 from pmem.errors import BuiltOn, InvalidValue, NotFound, Refused
 from pmem.memory.changes import RecordsRequest
+from pmem.memory.conversations import unfold
 from pmem.memory.facts import FactsRequest, list_facts
 from pmem.memory.requests import AddRequest
 from pmem.memory.undo import UndoRequest
@@ -79,6 +81,15 @@ def _notes(project: Project, number: int) -> None:
     _asked(project, table.IMPORT_NOTES, NotesRequest(paths=(str(file),)))
 
 
+def _take_in(project: Project, number: int) -> None:
+    """Import one of four transcripts, with more messages than before."""
+    lines = tuple(
+        msgspec.json.encode({"content": f"We decided to use tool {n} for step {number % 4}."})
+        for n in range(number)
+    )
+    _asked(project, table.IMPORT_MESSAGES, MessagesRequest(lines=lines, name=f"t{number % 4}"))
+
+
 STEPS: Final[dict[str, Step]] = {
     "add": lambda p, _, n: p.add(f"Fact number {n} of the plan", force=True, tags=(f"t{n}",)),
     "decide": lambda p, _, n: p.add(
@@ -111,7 +122,7 @@ STEPS: Final[dict[str, Step]] = {
     "promote": lambda p, _, n: p.promote_facts(_fact(p, n)),
     "reject": lambda p, _, n: p.reject_facts(_fact(p, n)),
     "pause": lambda p, _ids, _n: p.pause_conversation(),
-    "resume": lambda p, _ids, _n: p.resume_conversation(),
+    "resume": lambda p, _ids, _n: p.resume_conversation("Talk"),
     "clear": lambda p, _ids, _n: p.clear_conversation(),
     "cite": lambda p, ids, n: _cite(p, _ref(ids, n), n),
     "accept": lambda p, ids, n: _asked(p, table.ACCEPT, RecordsRequest(references=(_ref(ids, n),))),
@@ -120,6 +131,7 @@ STEPS: Final[dict[str, Step]] = {
     "app": lambda p, _, n: p.apps.remember("calendar", f"Meetings begin after {n} o'clock."),
     "app delete": lambda p, _, n: p.apps.delete("calendar", _of_app(p, n)),
     "notes": lambda p, _, n: _notes(p, n),
+    "take in": lambda p, _, n: _take_in(p, n),
     "settle": lambda p, ids, n: p.settle(ids[0], other=n % 2 == 0),
 }
 
@@ -138,6 +150,8 @@ def seen(root: str) -> dict[str, Any]:
         found[one.id] = fields, trust_of(one), open_conflicts(plain(one.history))
     for talk in workspace.conversations.find():
         found[talk.id] = talk.status, talk.title, talk.cleared_turns, talk.active_facts
+        if talk.external_id is not None:
+            found[talk.external_id] = unfold(workspace, talk).messages
     for item in list_facts(workspace, FactsRequest(standing=None)).items:
         if item.fact.standing is not Standing.PENDING:
             found[item.fact.id] = item.fact.standing, item.fact.memory

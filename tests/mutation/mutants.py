@@ -1,11 +1,7 @@
 """Changes of logic, one at a time, in a copy of the project."""
 
 import os
-import shutil
-import subprocess
-import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -19,24 +15,21 @@ from parso.tree import NodeOrLeaf
 _LEFT_OUT: Final = ("Variable", "RemoveDecorator")
 _DECLARED: Final = ("frozen", "kw_only")
 """Arguments of a class that say what may be written, which the type checker holds."""
-_PATIENCE: Final = 4.0
-_LEAST_SECONDS: Final = 60.0
-"""A mutant may take so many times as long as the code as it is, and at least so long."""
-_PASSED, _FAILED, _INTERRUPTED, _UNUSABLE = 0, 1, 2, 4
-_COPIED: Final = ("pmem", "tests", "docs", "pyproject.toml", "README.md", "Makefile")
 
 
 class Mutant(NamedTuple):
     module: str
     operator: str
     occurrence: int
+    function: int
+    """The line of the outer function that it stands in; 0 outside of functions."""
 
 
-def copy_project(folder: str) -> None:
-    """Copy the project into a folder, where its code can be changed."""
-    for name in _COPIED:
-        copy = shutil.copytree if os.path.isdir(name) else shutil.copy
-        copy(name, os.path.join(folder, name))
+def modules_of(path: str) -> list[str]:
+    """Return the modules of a package, or the one that is named."""
+    if os.path.isfile(path):
+        return [path]
+    return sorted(str(module) for module in Path(path).rglob("*.py"))
 
 
 def mutants_of(module: str) -> list[list[Mutant]]:
@@ -50,7 +43,7 @@ def mutants_of(module: str) -> list[list[Mutant]]:
         at = [(node, place) for node in nodes for place in operator.mutation_positions(node)]
         for occurrence, (node, (start, _)) in enumerate(at):
             if _is_logic(node):
-                mutant = Mutant(module, name, occurrence)
+                mutant = Mutant(module, name, occurrence, _function_of(node))
                 found.setdefault((name.partition("_")[0], start), []).append(mutant)
     return [found[place] for place in sorted(found)]
 
@@ -71,6 +64,15 @@ def _is_logic(node: NodeOrLeaf) -> bool:
     return _is_logic(parent)
 
 
+def _function_of(node: NodeOrLeaf) -> int:
+    found, parent = 0, node.parent
+    while parent is not None:
+        if isinstance(parent, Function) and node is parent.children[-1]:
+            found = parent.start_pos[0]
+        node, parent = parent, parent.parent
+    return found
+
+
 @contextmanager
 def mutated(mutant: Mutant, folder: str) -> Iterator[tuple[str, str]]:
     """Change one thing of a copy for a while, and yield the text before and after."""
@@ -82,36 +84,3 @@ def mutated(mutant: Mutant, folder: str) -> Iterator[tuple[str, str]]:
         yield before, after
     finally:
         path.write_text(before, encoding="utf-8")
-
-
-_TAKEN: Final[dict[tuple[str, ...], float]] = {}
-
-
-def measure_tests(folder: str, tests: Sequence[str]) -> None:
-    """Note how long tests take on the code as it is, which they must pass."""
-    if tuple(tests) not in _TAKEN:
-        started = time.monotonic()
-        if _run(folder, tests, None) != _PASSED:
-            sys.exit(f"{' '.join(tests)}: fails before anything is changed")
-        _TAKEN[tuple(tests)] = time.monotonic() - started
-
-
-def run_tests(folder: str, tests: Sequence[str]) -> bool:
-    """Return whether tests pass in a copy of the project; those that take too long do not."""
-    most = max(_LEAST_SECONDS, _PATIENCE * _TAKEN.get(tuple(tests), 0.0))
-    return _run(folder, tests, most) == _PASSED
-
-
-def _run(folder: str, tests: Sequence[str], most: float | None) -> int:
-    """Run tests up to the first that fails, those that failed before first; too long is failed."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "--ff", *tests]
-    environment = os.environ | {"PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, timeout=most, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return _FAILED
-    if done.returncode not in (_PASSED, _FAILED, _INTERRUPTED, _UNUSABLE):
-        raise RuntimeError(done.stdout.decode() + done.stderr.decode())
-    return done.returncode

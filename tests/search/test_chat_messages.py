@@ -116,7 +116,7 @@ def test_a_call_and_its_result_are_a_call_and_its_result() -> None:
 
 
 def test_several_calls_of_one_message_have_their_results_behind_it() -> None:
-    calls = [CALL, CALL | {"id": "call_2", "input": {"command": "git status"}}]
+    calls = [CALL, CALL | {"id": "call_2", "name": "x" * 65}]
     found = turns(
         {"role": "user", "content": "Check it."},
         {"role": "assistant", "tool_call": calls},

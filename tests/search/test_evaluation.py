@@ -20,8 +20,7 @@ from pmem.project.workspace import Workspace
 from pmem.search import evaluation, golden
 from pmem.search.evaluation import Evaluation, EvaluationRequest, QuestionResult, Run
 from pmem.search.golden import Golden, Question, QuestionAdded, QuestionRequest, parse, read
-from pmem.search.hits import SearchHit, SearchKind
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchHit, SearchKind, SearchRequest
 from pmem.search.search import SearchResult
 from pmem.values.ids import short
 from pmem.values.records import Memory, dump_line

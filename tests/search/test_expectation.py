@@ -15,8 +15,7 @@ from pmem.memory.changes import RecordsRequest
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.hits import Expectation, SearchKind, Stage
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import Expectation, SearchKind, SearchRequest, Stage
 from pmem.search.search import SearchResult
 from pmem.values.records import Memory, MemoryType, State
 from tests.asking import ask

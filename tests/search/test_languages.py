@@ -10,8 +10,7 @@ import pytest
 from pmem.memory.requests import AddAllRequest, AddRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.hits import SearchHit
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchHit, SearchRequest
 from pmem.search.search import SearchResult
 from pmem.values.records import Conversation, Message, Role
 from tests.asking import ask

@@ -5,7 +5,7 @@ import pytest
 from pmem import Project
 from pmem.core.filters import Filter
 from pmem.operations import table
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchRequest
 from pmem.search.search import SearchResult
 from pmem.values.records import State
 from tests.asking import ask

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem import Project
-from pmem.core.context.filling import SEAM
 from pmem.core.context.parts import Context
+from pmem.core.context.worth import SEAM
 from pmem.errors import InvalidValue, NoProject, Refused, UsageError
 from pmem.project.own_memory import own_folder
 from pmem.project.setup import write_setting

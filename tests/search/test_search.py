@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from pmem.conversation.conversations import (
-    EndRequest,
-    SayRequest,
-    StartRequest,
-)
+from pmem.conversation.conversations import EndRequest, SayRequest, StartRequest
 from pmem.conversation.exchange import MessagesRequest
 from pmem.core.context.parts import Context
 from pmem.core.filters import Filter
@@ -21,8 +17,7 @@ from pmem.memory.requests import AddRequest, EditRequest, PinRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest
-from pmem.search.hits import SearchKind
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchKind, SearchRequest
 from pmem.search.search import SearchResult
 from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType, State
 from tests.asking import ask

@@ -228,13 +228,12 @@ def test_an_agent_is_told_only_what_it_may_see(project: Project) -> None:
     context(project, "cook", agent="cook")
     project.add("The writer likes short words", agent="writer")
     project.add("The cook likes long spoons", agent="cook")
+    mark = "+created: [knowledge] (noted by {}, not confirmed) "
     assert updates(context(project, agent="writer")) == [
-        "+created: [knowledge] (trust: medium) The writer likes short words (imp=3)"
+        f"{mark.format('writer')}The writer likes short words (imp=3)"
     ]
     built = context(project, "cook", agent="cook")
-    assert updates(built) == [
-        "+created: [knowledge] (trust: medium) The cook likes long spoons (imp=3)"
-    ]
+    assert updates(built) == [f"{mark.format('cook')}The cook likes long spoons (imp=3)"]
     assert "short words" not in built.text
 
 

@@ -10,7 +10,7 @@ import pytest
 from pmem.operations import table
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchRequest
 from pmem.storage.local.sessions import NotedTranscript
 from tests.asking import ask
 from tests.cli.shell import pmem

@@ -12,12 +12,7 @@ from pmem.core.extraction.facts import extract
 from pmem.values.records import MemoryType
 from tests.cli.shell import pmem
 from tests.conftest import NOW
-from tests.core.extraction.scores import (
-    DIALOGUES,
-    MESSAGES,
-    labelled_dialogues,
-    labelled_messages,
-)
+from tests.core.extraction.scores import DIALOGUES, MESSAGES, labelled_dialogues, labelled_messages
 
 TITLE = "Choosing how to print receipts"
 OTHERS_DECIDED = re.compile(

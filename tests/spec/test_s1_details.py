@@ -20,12 +20,7 @@ from pmem.operations.pipeline import run
 from pmem.values.records import Memory
 from tests.cli.shell import pmem
 from tests.conformance.table import TESTS
-from tests.core.extraction.scores import (
-    DIALOGUES,
-    MESSAGES,
-    labelled_dialogues,
-    labelled_messages,
-)
+from tests.core.extraction.scores import DIALOGUES, MESSAGES, labelled_dialogues, labelled_messages
 from tests.docs.examples import blocks
 from tests.spec.test_s1_memory import WISHES, opened
 

@@ -6,8 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeVar
 
 from pmem.errors import NotFound
-from pmem.storage.backend import Change, Problem
-from pmem.storage.unindexed import Unindexed
+from pmem.storage.backend import Change, Problem, Unindexed
 from pmem.values.ids import matches
 from pmem.values.records import KINDS, STORES, Record
 

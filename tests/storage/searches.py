@@ -10,8 +10,7 @@ from pmem.core.retrieval.evidence import bm25_scores
 from pmem.core.retrieval.factors import Weights
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.hits import SearchKind
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchKind, SearchRequest
 from pmem.search.search import SearchResult
 from pmem.storage.backend import pool_of
 from pmem.values.records import Chunk, Conversation, Message, Relationship, Role, State, dump

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pmem.errors import Refused, StorageRefused
+from pmem.storage.files import lock
 from pmem.storage.local import access
 from pmem.storage.local.access import AccessLog
 from pmem.values.records import Access
@@ -162,14 +163,14 @@ def test_a_log_that_is_moved_aside_while_it_is_opened_is_noticed(
 ) -> None:
     """Whoever opened the old log writes to the new one, before and after the old one is gone."""
     log.note([ONE], NOW)
-    share, fold = access._share, AccessLog(root).folding()
+    share, fold = lock.share, AccessLog(root).folding()
     steps = iter((fold.__enter__, lambda: fold.__exit__(None, None, None)))
 
     def slow(descriptor: int) -> bool:
         next(steps, dict)()
         return share(descriptor)
 
-    monkeypatch.setattr(access, "_share", slow)
+    monkeypatch.setattr(access, "share", slow)
     log.note([TWO], NOW)
     assert next(steps, None) is None
     assert counts(log) == {TWO: 1}
@@ -180,7 +181,7 @@ def test_a_log_that_vanishes_after_it_is_opened_is_noticed(
     log: AccessLog, monkeypatch: pytest.MonkeyPatch, *, removed_first: bool
 ) -> None:
     log.note([ONE], NOW)
-    share, left = access._share, [log.path]
+    share, left = lock.share, [log.path]
 
     def slow(descriptor: int) -> bool:
         shared = removed_first or share(descriptor)
@@ -188,7 +189,7 @@ def test_a_log_that_vanishes_after_it_is_opened_is_noticed(
             os.unlink(left.pop())
         return shared and share(descriptor)
 
-    monkeypatch.setattr(access, "_share", slow)
+    monkeypatch.setattr(access, "share", slow)
     log.note([TWO], NOW)
     assert counts(log) == {TWO: 1}
 

@@ -15,7 +15,7 @@ from pmem.core.filters import Filter
 from pmem.core.retrieval.pool import Pool
 from pmem.operations import table
 from pmem.project.workspace import Workspace
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchRequest
 from pmem.search.search import SearchResult
 from pmem.storage.backend import Backend, Change
 from pmem.values.records import Conversation, Memory, Record, State

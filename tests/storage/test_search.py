@@ -14,8 +14,7 @@ import pytest
 from pmem.errors import StorageRefused
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
-from pmem.search.hits import SearchKind
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchKind, SearchRequest
 from pmem.storage.files import listing, recordfile
 from pmem.storage.index import current_index
 from pmem.storage.index import search as search_index

@@ -4,20 +4,10 @@ import msgspec
 import pytest
 
 from pmem.operations import table
-from pmem.search.hits import SearchKind
-from pmem.search.picking import SearchRequest
+from pmem.search.hits import SearchKind, SearchRequest
 from tests.asking import ask
 from tests.storage.folders import opened
-from tests.storage.searches import (
-    ANY,
-    AT,
-    REQUESTS,
-    Scratch,
-    asks,
-    check,
-    fill,
-    indexed,
-)
+from tests.storage.searches import ANY, AT, REQUESTS, Scratch, asks, check, fill, indexed
 from tests.work import STALLED, seconds
 
 

@@ -501,6 +501,19 @@ def _hook(**environment: Any) -> Any:
     return data("hook", "session-start", stdin=told, **environment)["answer"].count("- [")
 
 
+def _taken_in(**environment: Any) -> Any:
+    """Count the conversations that a start finds, after a session that ended."""
+    session = ClaudeCode()
+    session.ask("Sails are white, aren't they?")
+    Path("session.jsonl").write_bytes(session.bytes())
+    told: dict[str, Any] = {"session_id": "s", "transcript_path": os.path.abspath("session.jsonl")}
+    for event in ("session-end", "session-start"):
+        words = ("hook", event, "--harness", "claude-code")
+        pmem(*words, stdin=json.dumps(told).encode(), environment=environment)
+        told = {"session_id": "t", "source": "startup"}
+    return data("conversation", "list")["total"]
+
+
 def _asked(**environment: Any) -> Any:
     """Stop in a session in which somebody ruled and gave a reason."""
     session = ClaudeCode()
@@ -575,6 +588,7 @@ EFFECTS: dict[str, tuple[str, str, Look]] = {
     "max_recent_messages": ("20", "3", _chunks),
     "hooks.enabled": ("true", "false", _hook),
     "hooks.session_tokens": ("1500", "200", _hook),
+    "hooks.take_in": ("true", "false", _taken_in),
     "hooks.deny": ("false", "true", _stopped_edit),
     "capture": ("ask", "off", _asked),
     "tokenizer": ("auto", "cl100k_base", _tokens),

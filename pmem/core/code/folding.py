@@ -166,9 +166,9 @@ class _Folding:
             return self._white and b" "
         if self._ends_line or (has_line_end and self._last in _STAYS_ON_LINE):
             return b"\n"
-        last, first = self._last[-1:], token[:1]
-        are_words = _WORD_OR_QUOTE.match(last) and _WORD_OR_QUOTE.match(first)
-        return b" " if self._white and (are_words or last + first in _APART) else b""
+        last = self._last[-1:]
+        are_words = _WORD_OR_QUOTE.match(last) and _WORD_OR_QUOTE.match(token)
+        return b" " if self._white and (are_words or last + token in _APART) else b""
 
     def _step(self, width: int) -> int:
         """Count how many steps a line is indented, relative to the first one."""

@@ -104,7 +104,7 @@ def _pairs(
         if place == result:
             numbers = list(waiting[place])
         elif not numbers:
-            numbers = [next(iter(waiting[place]), len(recorded[place]) - 1)]
+            numbers = list(waiting[place])[:1]
         for number in numbers:
             waiting[place].pop(number, None)
             yield _Pair(place, number, result)

@@ -5,7 +5,7 @@ between them too is the text written and counted.
 """
 
 from collections import Counter as Tally
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import chain
 from typing import Final, NamedTuple
@@ -24,74 +24,8 @@ from pmem.core.context.parts import (
     Section,
     shown,
 )
-from pmem.core.context.writing import (
-    TURNS,
-    chat_frame,
-    entry,
-    heading,
-    longest_run,
-    longest_text,
-    marker,
-    markers_added,
-    parts_of,
-    section,
-    write,
-)
-from pmem.values.bounds import CONTEXT_CHARACTERS
-
-SEAM: Final = 2
-"""Two texts may count so many tokens less together than apart."""
-
-BEYOND: Final = 10**12
-"""What a text costs that is too long for any context."""
-
-
-class Price:
-    """Prices in tokens."""
-
-    def __init__(self, format_: Format, count: Counter, recent: Sequence[Item]) -> None:
-        self._format: Format = format_
-        self._count = count
-        self._known: dict[tuple[str, Item], int] = {}
-        self.marker = self._item("recent", marker(recent))
-        self.least_marker = self._item("recent", marker(()))
-
-    def frame(self, name: str, longest: int) -> int:
-        """A section without its items, so many backticks in a row among them."""
-        if longest > CONTEXT_CHARACTERS:
-            return BEYOND
-        return self._text(section(name, (), self._format, longest))
-
-    def headings(self, headings: Iterable[str]) -> int:
-        """Headings within a section."""
-        return sum(self._text(heading(text, self._format)) for text in headings)
-
-    def items(self, name: str, items: Iterable[Item]) -> int:
-        """Items of the section `name`."""
-        return sum(self._item(name, item) for item in items)
-
-    def shared(self, name: str, items: Iterable[Item]) -> int:
-        """What items may cost less at the most, where calls and results stand together."""
-        if self._format != "messages" or name not in TURNS:
-            return 0
-        tools = [item for item in items if item.calls or item.answers]
-        return sum(2 * (self._text(chat_frame(item)) + SEAM) for item in tools)
-
-    def section(self, name: str, items: Sequence[Item]) -> int:
-        """A whole section."""
-        return self._text(section(name, items, self._format))
-
-    def _item(self, name: str, item: Item) -> int:
-        key = (name, item)
-        if longest_text([item]) > CONTEXT_CHARACTERS:
-            return BEYOND
-        if key not in self._known:
-            self._known[key] = self._text(entry(name, item, self._format))
-        return self._known[key]
-
-    def _text(self, text: str) -> int:
-        return self._count(text) if text else 0
-
+from pmem.core.context.worth import SEAM, Price
+from pmem.core.context.writing import longest_run, markers_added, parts_of, write
 
 PATIENCE: Final = 30
 """After so many candidates in a row that do not fit, no further one is looked at."""

@@ -17,7 +17,7 @@ from pmem.core.context.parts import TITLES, Format, Item, ToolCall
 from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
 from pmem.core.lines import shortened
 from pmem.core.own_words import RECORDED
-from pmem.core.trust import shown, trust_of
+from pmem.core.trust import label_of
 from pmem.core.visible import escaped, visible
 from pmem.values.ids import short
 from pmem.values.records import Memory, dump_line
@@ -365,7 +365,7 @@ def block(memories: Collection[Memory]) -> str:
 
 def _block_item(memory: Memory, difference: SaidOtherwise | None) -> Item:
     subject = f"[{' '.join(memory.subject.split())}] " if memory.subject else ""
-    label = f"[id:{short(memory.id)}] {shown(trust_of(memory))}{subject}"
+    label = f"[id:{short(memory.id)}] {label_of(memory)}{subject}"
     return Item(
         id=memory.id,
         text=memory.content,

@@ -124,7 +124,7 @@ def uses(claim: Claim, value: Sequence[Meaning]) -> bool:
     items, size = claim.items, len(value)
     if claim.signs or not size:
         return False
-    for place in range(1, len(items) - size + 1):
+    for place in range(1, len(items)):
         before, after = items[place - 1], items[place + size : place + size + 1]
         if items[place : place + size] == tuple(value) and not (after and after[0].kind in _NAMES):
             said = any(each.kind in _STATES for each in items[:place])

@@ -292,13 +292,18 @@ def _of_person(message: Message, report: str, place: int) -> Turn | None:
 def _of_assistant(
     said: Sequence[Message], done: str, issue: _Open | None, asked: int, steps: int
 ) -> Turn | None:
-    if issue is not None and not issue.done:
+    if issue is not None and not issue.done and (issue.place >= asked or _on_one(issue.told, done)):
         return _turn(EpisodeType.PROBLEM_SOLVED, done, issue.place, issue.told)
     if steps < _STEPS and read(done).words[0] not in _SENT:
         return None
     told = () if asked == len(said) - 1 else sentences(said[asked].content[:READ])
     request = next((one.text for one in told), "")
     return _turn(EpisodeType.TASK_COMPLETED, done, asked, request)
+
+
+def _on_one(told: str, done: str) -> bool:
+    """Tell whether what was done may be about what was reported some requests before."""
+    return not (frozenset(terms(told)) - empty_terms()).isdisjoint(terms(done))
 
 
 def _turn(kind: EpisodeType, told: str, first: int, source: str = "") -> Turn:

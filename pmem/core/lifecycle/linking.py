@@ -21,6 +21,8 @@ _LONGEST_NAME: Final = 3
 MOST_LINKS: Final = 3
 """The most neighbours that are linked to one memory."""
 _OTHER_FORMS: Final = Verdict(Relation.NEIGHBOUR, NEAREST, "the same words in other forms")
+_NEARLY_ALL: Final = 0.85
+"""Share of common words with which something is said again."""
 LINK_TYPES: Final = {
     Relation.NEIGHBOUR: "related_to",
     Relation.DUPLICATE: "related_to",
@@ -72,6 +74,27 @@ def same_as(memory: Memory, close: Close) -> Memory | None:
         if says_same and concern_of(other.scope) == concern_of(memory.scope):
             return other
     return None
+
+
+def said_before(memory: Memory, others: Sequence[Memory]) -> Memory | None:
+    """Return one of some memories that says what a new one does, in whatever words, if one does."""
+    new, concern = _claim(memory.content), concern_of(memory.scope)
+    return next(
+        (
+            other
+            for other in others
+            if concern_of(other.scope) == concern and _says_it_too(_claim(other.content), new)
+        ),
+        None,
+    )
+
+
+def _says_it_too(one: Claim, other: Claim) -> bool:
+    if compare(one, other).relation is Relation.DUPLICATE:
+        return True
+    same_signs = one.signs.count("not") == other.signs.count("not")
+    nearly_all = closeness(one, other) >= _NEARLY_ALL * NEAREST
+    return nearly_all and same_signs and one.numbers == other.numbers
 
 
 def linked_to(memory: Memory, close: Close, at: datetime) -> list[Neighbour]:

@@ -81,7 +81,7 @@ IMPORT_SESSIONS: Final = Operation("import.auto",
     "Import a coding assistant's sessions; again adds what is new",
     pmem.conversation.sessions.import_sessions, "whole", doing="import", writes="beside",
     unless="dry_run", gate="items", embeds=True, effect="idempotent",
-    asks=("turn_facts", "episode", "chunk_summary"), asks_if="learn")
+    asks=("turn_facts", "episode", "chunk_summary"), asks_if="asks_models")
 IMPORT_GIT: Final = Operation("import.git",
     "Propose what the project's commits say, as pending facts",
     pmem.conversation.git_history.import_git, "whole", doing="import", writes="beside",

@@ -98,7 +98,7 @@ FACTS: Final = Operation("facts.list", "List the facts that messages state, the 
     pmem.memory.facts.list_facts, categories=("activity",))
 CONFIRM: Final = Operation("confirm",
     "Trust all memories that an agent noted: a person has looked at them",
-    pmem.memory.consent.confirm, writes="records", by_person=True, effect="idempotent")
+    pmem.memory.changes.confirm, writes="records", by_person=True, effect="idempotent")
 PROMOTE: Final = Operation("facts.promote", "Make memories of facts", pmem.memory.facts.promote,
     categories=("activity",), writes="records", gate="request", effect="idempotent")
 REJECT_FACTS: Final = Operation("facts.reject",

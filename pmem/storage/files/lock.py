@@ -128,3 +128,16 @@ def _unescaped(text: str) -> str:
     for octal, letter in (("040", " "), ("011", "\t"), ("012", "\n"), ("134", "\\")):
         text = text.replace(f"\\{octal}", letter)
     return text
+
+
+def share(descriptor: int) -> bool:
+    """Take part in a log, without waiting; false if somebody holds it alone."""
+    if os.name == "nt":
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True

@@ -37,8 +37,10 @@ class CommitText(NamedTuple):
     text: str
 
 
-def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> Iterator[CommitText]:
-    """Yield the commits of a range, the newest first, merges left out.
+def read_commits(
+    top: str, environment: Mapping[str, str], revisions: str, most: int | None = None
+) -> Iterator[CommitText]:
+    """Yield the commits of a range, the newest first and so many at most, merges left out.
 
     The range is a branch, a commit or such as `v1.0..HEAD`.
 
@@ -47,7 +49,8 @@ def read_commits(top: str, environment: Mapping[str, str], revisions: str) -> It
         NotFound: There is no repository.
         NoGit: There is no git.
     """
-    asked = [*_LOG, "--end-of-options", revisions, "--"]
+    limit = [] if most is None else [f"--max-count={most}"]
+    asked = [*_LOG, *limit, "--end-of-options", revisions, "--"]
     pipes = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     running = git.popen(top, asked, environment, **pipes)
     with running:

@@ -130,8 +130,9 @@ class Sources:
             return file
         return os.path.relpath(on_disk(os.path.join(self.top, file)), self.top).replace(os.sep, "/")
 
+    @cached_property
     def head(self) -> str | None:
-        """Return the commit that is checked out, or None where there is none."""
+        """The commit that is checked out, or None where there is none."""
         try:
             return Repository(self._folder, self._environment).commit("HEAD")
         except PmemError:

@@ -6,11 +6,10 @@ from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.errors import Damaged, NotFound, PmemError, Refused
-from pmem.storage.backend import Change, Problem, pool_of
+from pmem.storage.backend import Change, Problem, Unindexed, pool_of
 from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import parse
 from pmem.storage.git.repository import FILES, Repository, TreeEntry
-from pmem.storage.unindexed import Unindexed
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
 from pmem.values.records import KINDS, STORES, Record, RecordType

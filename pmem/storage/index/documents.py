@@ -7,14 +7,13 @@ them says; when any of them changes, all of them are read again.
 import sqlite3
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from typing import Final
 
 import msgspec
 
-from pmem.core.retrieval.collection import LAST
 from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import label_of
 from pmem.core.text.terms import terms
@@ -23,25 +22,6 @@ from pmem.values.records import RECORD_TYPES
 
 Key = tuple[str, str]
 """A list's label and its term."""
-
-
-def read_postings(
-    connection: sqlite3.Connection, labels: Iterable[str], term: str
-) -> Mapping[int, float]:
-    """Return how often a term occurs in the documents that hold it, by ascending number."""
-    lists = [_stored(connection, (label, term)) for label in labels]
-    if len(lists) == 1:
-        return lists[0]
-    return dict(sorted(item for found in lists for item in found.items()))
-
-
-def terms_beginning(
-    connection: sqlite3.Connection, labels: Iterable[str], starts: Sequence[str]
-) -> list[str]:
-    """Return the terms that begin with one of some starts; the lists are not read."""
-    query = "select term from posting where label = ? and term >= ? and term < ?"
-    asked = ((label, start, start + LAST) for label in labels for start in starts)
-    return list({term for values in asked for (term,) in connection.execute(query, values)})
 
 
 class Postings:
@@ -82,13 +62,14 @@ class Postings:
                 emptied.append(key)
 
     def _changed(self, key: Key) -> dict[int, float]:
-        held = _stored(self._connection, key)
+        held = stored_list(self._connection, key)
         for number in self._gone.get(key, ()):
             held.pop(number, None)
         return held | self._new.get(key, {})
 
 
-def _stored(connection: sqlite3.Connection, key: Key) -> dict[int, float]:
+def stored_list(connection: sqlite3.Connection, key: Key) -> dict[int, float]:
+    """Return how often a term occurs in the documents of its list, by ascending number."""
     query = "select numbers, counts from posting where label = ? and term = ?"
     row = connection.execute(query, key).fetchone()
     if row is None:
@@ -107,9 +88,6 @@ _ORDER: Final = {folder: place for place, folder in enumerate(RECORD_TYPES)}
 
 Source = tuple[str, str]
 """A record: its store's folder and its name."""
-
-Learnt = dict[int, tuple[Source, IndexedDocument]]
-"""Documents by number, and the records that hold them."""
 
 
 def post(connection: sqlite3.Connection) -> None:
@@ -165,73 +143,88 @@ def _entries(
             yield from ((source, entry) for entry in entries(record))
 
 
+class Seats:
+    """Gives documents their numbers; of those that several records hold, the last record tells.
+
+    `holder_of` returns whose a number is already: a document's id, and its record. The ids are
+    compared as they are `written` there.
+
+    Attributes:
+        learnt: the new documents by number, and their records.
+        shared: ids of documents that several records hold, each with one of them.
+        replaced: the numbers of what is to be taken out for new documents.
+    """
+
+    def __init__(
+        self,
+        holder_of: Callable[[int], tuple[str, Source] | None],
+        written: Callable[[str], str] = str,
+    ) -> None:
+        self.learnt: dict[int, tuple[Source, IndexedDocument]] = {}
+        self.shared: set[tuple[str, Source]] = set()
+        self.replaced: list[int] = []
+        self._holder_of = holder_of
+        self._written = written
+
+    def give(self, source: Source, entry: IndexedDocument) -> None:
+        """Give a document a number, unless a later record says what it is."""
+        number = entry.document.number
+        while (holder := self._holder(number)) is not None:
+            id_, other = holder
+            if self._written(id_) == self._written(entry.id):
+                if other != source:
+                    self.shared |= {(entry.id, source), (entry.id, other)}
+                if rank(other) > rank(source):
+                    return
+                if number not in self.learnt:
+                    self.replaced.append(number)
+                break
+            number += 1
+        self.learnt[number] = (source, entry)
+
+    def _holder(self, number: int) -> tuple[str, Source] | None:
+        if number in self.learnt:
+            source, entry = self.learnt[number]
+            return entry.id, source
+        return self._holder_of(number)
+
+    def links(self) -> Iterator[tuple[int, str, str, float]]:
+        """Yield links with the document that they start at; what they lead to may not be there."""
+        for number, (_, entry) in self.learnt.items():
+            for link in entry.links:
+                yield number, link.target, link.type, link.strength
+
+
 def _learn(
     connection: sqlite3.Connection,
     postings: Postings,
     found: Iterable[tuple[Source, IndexedDocument]],
 ) -> set[str]:
-    learnt: Learnt = {}
-    touched: set[str] = set()
+    """Put documents in; return the lists that have changed."""
+    query = "select id, store, record from document where number = ?"
+
+    def holder(number: int) -> tuple[str, Source] | None:
+        row = connection.execute(query, (number,)).fetchone()
+        return None if row is None else (row[0], row[1:])
+
+    seats = Seats(holder)
     for source, entry in found:
-        number = _seat(connection, postings, source, entry, learnt, touched)
-        if number is not None:
-            learnt[number] = (source, entry)
+        seats.give(source, entry)
+    touched = set[str]()
+    for number in seats.replaced:
+        touched |= _drop(connection, postings, "number = ?", number)
     documents: list[tuple[object, ...]] = []
-    for number, (source, entry) in learnt.items():
+    for number, (source, entry) in seats.learnt.items():
         label = label_of(entry)
         documents.append(document_row(number, label, source, entry))
         postings.add(label, entry.frequencies, number)
+        touched.add(label)
     marks = ", ".join("?" * 21)
     connection.executemany(f"insert into document values ({marks})", documents)
-    connection.executemany("insert into link values (?, ?, ?, ?)", _links(learnt))
-    return touched | {label_of(entry) for _, entry in learnt.values()}
-
-
-def _links(learnt: Learnt) -> Iterator[tuple[object, ...]]:
-    """Yield links with the document that they start at; what they lead to may not be there."""
-    for number, (_, entry) in learnt.items():
-        for link in entry.links:
-            yield number, link.target, link.type, link.strength
-
-
-def _seat(
-    connection: sqlite3.Connection,
-    postings: Postings,
-    source: Source,
-    entry: IndexedDocument,
-    learnt: Learnt,
-    touched: set[str],
-) -> int | None:
-    """Return the number of a document, or None if a later record says what it is.
-
-    The list that an earlier record's document is taken out of joins `touched`.
-    """
-    number = entry.document.number
-    query = "select id, store, record, label, terms from document where number = ?"
-    while True:
-        if number in learnt:
-            holder, other = learnt[number]
-            if other.id == entry.id:
-                _share(connection, entry.id, holder, source)
-                return number
-        else:
-            row = connection.execute(query, (number,)).fetchone()
-            if row is None:
-                return number
-            if row[0] == entry.id:
-                _share(connection, entry.id, row[1:3], source)
-                if rank(row[1:3]) > rank(source):
-                    return None
-                _drop(connection, postings, number, *row[3:])
-                touched.add(row[3])
-                return number
-        number += 1
-
-
-def _share(connection: sqlite3.Connection, id_: str, *sources: Source) -> None:
-    if len(set(sources)) > 1:
-        rows = [(id_, *source) for source in sources]
-        connection.executemany("insert or ignore into shared values (?, ?, ?)", rows)
+    connection.executemany("insert into link values (?, ?, ?, ?)", seats.links())
+    rows = [(id_, *source) for id_, source in seats.shared]
+    connection.executemany("insert or ignore into shared values (?, ?, ?)", rows)
+    return touched
 
 
 def document_row(
@@ -283,19 +276,20 @@ def _forget(
 ) -> set[str]:
     """Take out a record; return the lists that its documents were in."""
     connection.execute("delete from shared where store = ? and record = ?", (store, record))
-    query = "select number, label, terms from document where store = ? and record = ?"
-    rows = connection.execute(query, (store, record)).fetchall()
-    for number, label, words in rows:
-        _drop(connection, postings, number, label, words)
-    return {label for _, label, _ in rows}
+    return _drop(connection, postings, "store = ? and record = ?", store, record)
 
 
 def _drop(
-    connection: sqlite3.Connection, postings: Postings, number: int, label: str, words: str
-) -> None:
-    connection.execute("delete from document where number = ?", (number,))
-    connection.execute("delete from link where source = ?", (number,))
-    postings.drop(label, words.split("\n"), number)
+    connection: sqlite3.Connection, postings: Postings, which: str, *values: object
+) -> set[str]:
+    """Take out documents; return the lists that they were in."""
+    query = f"select number, label, terms from document where {which}"
+    rows = connection.execute(query, values).fetchall()
+    for number, label, words in rows:
+        connection.execute("delete from document where number = ?", (number,))
+        connection.execute("delete from link where source = ?", (number,))
+        postings.drop(label, words.split("\n"), number)
+    return {label for _, label, _ in rows}
 
 
 def _count(connection: sqlite3.Connection, labels: Iterable[str]) -> None:

@@ -16,13 +16,7 @@ from pmem.core.selection import Order, Portion, Selection
 from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import Stamp
 from pmem.storage.index import records
-from pmem.storage.index.database import (
-    FILE,
-    connect,
-    is_at_fault,
-    rolled_back,
-    snapshot,
-)
+from pmem.storage.index.database import FILE, connect, is_at_fault, rolled_back, snapshot
 from pmem.storage.index.records import Look, Reader, ReadRecord
 from pmem.storage.index.selecting import AMONG, expression, ordered, where
 

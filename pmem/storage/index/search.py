@@ -13,6 +13,7 @@ import msgspec
 
 from pmem.core.policy import EVERYTHING, Reach
 from pmem.core.retrieval.collection import (
+    LAST,
     CollectionStatistics,
     Document,
     SeenLink,
@@ -24,7 +25,7 @@ from pmem.core.retrieval.evidence import Scorer, bm25_scores
 from pmem.core.retrieval.pool import ACTIVE_MEMORIES, DocumentKey, holds_at
 from pmem.core.text.terms import terms
 from pmem.storage.files.recordfile import decode
-from pmem.storage.index.documents import read_postings, terms_beginning
+from pmem.storage.index.documents import stored_list
 from pmem.values.records import RECORD_TYPES, STORES, Memory
 
 _BODIES: Final = """
@@ -153,11 +154,17 @@ class SearchIndex:
 
     def postings(self, labels: Sequence[str], term: str) -> Mapping[int, float]:
         """Return how often a term occurs in the documents that hold it, by ascending number."""
-        return read_postings(self._connection, labels, term)
+        lists = [stored_list(self._connection, (label, term)) for label in labels]
+        if len(lists) == 1:
+            return lists[0]
+        return dict(sorted(item for found in lists for item in found.items()))
 
     def beginning(self, labels: Sequence[str], starts: Sequence[str]) -> Sequence[str]:
-        """Return the terms that begin with one of some starts, in any order."""
-        return terms_beginning(self._connection, labels, starts)
+        """Return the terms that begin with one of some starts, in any order; no list is read."""
+        query = "select term from posting where label = ? and term >= ? and term < ?"
+        asked = ((label, start, start + LAST) for label in labels for start in starts)
+        ask = self._connection.execute
+        return list({term for values in asked for (term,) in ask(query, values)})
 
 
 @cache

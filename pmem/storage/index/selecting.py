@@ -64,6 +64,8 @@ def where(store: str, selection: Selection) -> Condition:
         found.append((condition, [json_array(selection.outside)]))
     if not selection.procedures:
         found.append(("not procedural", []))
+    if selection.noted_for is not None:
+        found.append(("noting in ('', ?)", [selection.noted_for]))
     for column, values in (("id", selection.ids), ("subject", selection.subjects)):
         if values:
             found.append((f"{column} {AMONG}", [json_array(values)]))

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from pmem.errors import PmemError, ReadOnly
 from pmem.storage.files import durable
+from pmem.storage.files.lock import share
 from pmem.values.ids import is_id
 from pmem.values.records import Access
 
@@ -155,7 +156,7 @@ class AccessLog:
                 return 0
             descriptor = os.open(self.path, _APPEND, 0o666)
             try:
-                if not _share(descriptor):
+                if not share(descriptor):
                     continue  # it was moved aside after we opened it
                 status = os.fstat(descriptor)
                 if not stat.S_ISREG(status.st_mode):
@@ -300,19 +301,6 @@ def _bytes_of(path: str) -> tuple[tuple[int, int], bytes]:
     with open(os.open(path, os.O_RDONLY | _SAFELY), "rb") as file:
         status = os.fstat(file.fileno())
         return (status.st_dev, status.st_ino), file.read(_MOST_READ)
-
-
-def _share(descriptor: int) -> bool:
-    """Take part in a log, without waiting; false if somebody holds it alone."""
-    if os.name == "nt":
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True
 
 
 def _hold(path: str, held: ExitStack) -> bool:

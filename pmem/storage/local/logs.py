@@ -105,7 +105,8 @@ class LoggedChange(Part, frozen=True, kw_only=True):
     """A record that a command changed: the events that it left there, and whether it is new.
 
     Of a record that was deleted for good there are no events. `place` is how many events were in
-    its history before these.
+    its history before these. `turns` are how many messages an imported conversation had before,
+    and after that.
     """
 
     kind: Literal["memory", "episode", "conversation"]
@@ -113,6 +114,7 @@ class LoggedChange(Part, frozen=True, kw_only=True):
     events: tuple[str, ...]
     is_new: bool = False
     place: int | None = None
+    turns: tuple[int, int] | None = None
 
 
 class LoggedFact(Part, frozen=True, kw_only=True):
@@ -153,7 +155,8 @@ class LoggedCommand(Part, frozen=True, kw_only=True):
             named = self.facts[0].fact if self.facts else "gone"
             return f"{self.operation}:{iso(self.at)}:{named}"
         first = self.changes[0]
-        return f"{first.id}:{first.events[-1] if first.events else 'gone'}"
+        last = first.events[-1] if first.events else "gone"
+        return f"{first.id}:{first.turns[1] if first.turns else last}"
 
 
 class Commands:

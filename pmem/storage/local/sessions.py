@@ -32,6 +32,10 @@ LONGEST: Final = 500
 _A_DAY: Final = timedelta(days=1)
 _ASKED: Final = timedelta(days=90)
 """How long is known how far a transcript was asked about."""
+_IN_ORDER: Final = "order by noted_at, harness, path"
+_NOT_TAKEN: Final = (
+    "where offset > coalesce((select offset from taken where taken.path = inbox.path), -1)"
+)
 _ZERO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _FOLD: Final = (
     "insert into used_before select item, count(*), sum(used), max(at) from use where at < ?"
@@ -83,14 +87,23 @@ class NotedTranscripts:
 
     def all(self) -> list[NotedTranscript]:
         """Return what waits, the first noted first."""
-        return _structs_of(self._state, NotedTranscript, "inbox order by noted_at, harness, path")
+        return _structs_of(self._state, NotedTranscript, f"inbox {_IN_ORDER}")
 
-    def remove(self, entries: Iterable[NotedTranscript]) -> None:
-        """Remove what was taken in; what has grown and was noted again meanwhile stays."""
-        rows = [(one.harness, one.path, iso(one.noted_at)) for one in entries]
+    def waiting(self) -> list[NotedTranscript]:
+        """Return what has grown since it was taken in, the first noted first."""
+        return _structs_of(self._state, NotedTranscript, f"inbox {_NOT_TAKEN} {_IN_ORDER}")
+
+    def note_taken(self, entries: Iterable[NotedTranscript], at: datetime) -> None:
+        """Note up to which bytes transcripts were taken in; what grows meanwhile waits again.
+
+        For a day it is known where they are: something may be asked of them.
+        """
+        rows = [(one.path, one.offset, iso(at)) for one in entries]
         with self._state.writing() as connection:
-            query = "delete from inbox where harness = ? and path = ? and noted_at = ?"
-            connection.executemany(query, rows)
+            connection.executemany("insert or replace into taken values (?, ?, ?)", rows)
+            query = f"delete from inbox where noted_at < ? and not ({_NOT_TAKEN[6:]})"
+            connection.execute(query, (iso(at - _A_DAY),))
+            connection.execute("delete from taken where at < ?", (iso(at - _ASKED),))
 
     def asked(self, path: str) -> int:
         """Return up to which byte an assistant was asked what of a transcript to keep."""

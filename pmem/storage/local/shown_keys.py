@@ -18,6 +18,8 @@ START: Final = "start "
 """Begins what stands for a start, or a prompt, that was answered."""
 STARTED: Final = tuple(f"{START}{source}" for source in ("startup", "resume", "clear", "compact"))
 """How what stands for a session's start begins."""
+AGAIN: Final = "again "
+"""Begins what stands for a memory that a prompt was pointed to, as it was shown before."""
 _TOUCHED: Final = "touched "
 _STOPPED: Final = "stopped "
 _FILE: Final = "state.sqlite3"

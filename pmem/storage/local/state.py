@@ -59,6 +59,7 @@ _TABLES: Final = {
     "inbox": "harness text, path text, offset integer, session text, noted_at text,"
     " primary key (harness, path)",
     "asked": "path text primary key, offset integer, at text",
+    "taken": "path text primary key, offset integer, at text",
     "model_answer": "key text primary key, kind text, model text, answer blob, tokens integer,"
     " at text",
     "model_call": "day text primary key, calls integer",

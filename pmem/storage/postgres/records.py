@@ -12,12 +12,7 @@ from pmem.errors import Damaged, NotFound
 from pmem.storage.backend import Change, Holders, Problem, Tally, tally_of
 from pmem.storage.files.recordfile import decode, parse
 from pmem.storage.index.selecting import Condition
-from pmem.storage.postgres.selecting import (
-    clean,
-    column,
-    condition,
-    ordering,
-)
+from pmem.storage.postgres.selecting import clean, column, condition, ordering
 from pmem.storage.postgres.server import Server
 from pmem.storage.postgres.turn import WriterTurn, place_of, writers_turn
 from pmem.values.ids import is_id

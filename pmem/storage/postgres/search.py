@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pmem.core.retrieval.collection import LAST
 from pmem.storage.index.search import SearchIndex
-from pmem.storage.postgres.selecting import clean
+from pmem.storage.postgres.selecting import clean_value
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -91,7 +91,7 @@ class ServerPool(SearchIndex):
     def _rows(self, query: str, asked: Mapping[str, Any]) -> list[Any]:
         key = f"{query} {asked}"
         if key not in self._known:
-            values = {name: _clean(value) for name, value in asked.items()}
+            values = {name: clean_value(value) for name, value in asked.items()}
             rows = self._connection.execute(query.encode(), values, binary=True)
             self._known[key] = rows.fetchall()
         return self._known[key]
@@ -107,12 +107,6 @@ def _of_server(query: str, project: int) -> str:
     for words, others in _WORDS:
         query = words.sub(others, query)
     return query
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, list):
-        return list(map(_clean, value))
-    return clean(value) if isinstance(value, str) else value
 
 
 def _unpacked(kind: str, packed: bytes) -> "array[Any]":

@@ -65,14 +65,13 @@ def condition(project: int, store: str, selection: Selection, placed: Sequence[s
             parts[place] = _KEYED
             values.append([twin_digest(project, key) for key in msgspec.json.decode(next(given))])
         elif part == AMONG:
-            among = [clean(each) for each in msgspec.json.decode(next(given))]
+            among = clean_value(msgspec.json.decode(next(given)))
             is_one = len(among) == 1  # an index has the rows of one in order
             parts[place] = "= %s" if is_one else "= any(%s)"
             values.append(among[0] if is_one else among)
         elif part == "?":
             parts[place] = "%s"
-            value = next(given)
-            values.append(clean(value) if isinstance(value, str) else value)
+            values.append(clean_value(next(given)))
         else:
             parts[place] = part.replace("%", "%%").replace(_SQLITE_DAY, _DAY)
     return Condition(f"project = %s and {''.join(parts)}", values, found.is_exact)
@@ -98,6 +97,13 @@ def column(name: str) -> str:
 def clean(text: str) -> str:
     """Return a text without zero characters, which PostgreSQL knows none of."""
     return text.replace("\0", "\ufffd")
+
+
+def clean_value(value: Any) -> Any:
+    """Return a value, or a list of values, with texts as `clean` returns them."""
+    if isinstance(value, list):
+        return list(map(clean_value, value))
+    return clean(str(value)) if isinstance(value, str) else value
 
 
 def digest_of_key(key: str) -> bytes:

@@ -12,8 +12,14 @@ from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import label_of
 from pmem.core.selection import STORED, column_values
 from pmem.storage.files.recordfile import decode
-from pmem.storage.index.documents import Source, document_row, rank, with_rivals
-from pmem.storage.postgres.selecting import clean, digest_of_key, folders_of, twin_digest
+from pmem.storage.index.documents import Seats, Source, document_row, rank, with_rivals
+from pmem.storage.postgres.selecting import (
+    clean,
+    clean_value,
+    digest_of_key,
+    folders_of,
+    twin_digest,
+)
 from pmem.values.records import RECORD_TYPES, Memory, Record
 
 if TYPE_CHECKING:
@@ -34,6 +40,7 @@ _HELD: Final = "select data from pmem.record where project = %s and store = %s a
 _SEATED: Final = (
     "select number, id, store, record from pmem.document where project = %s and number = any(%s)"
 )
+_REPLACED: Final = "delete from pmem.document where project = %s and number = any(%s)"
 _DOCUMENT: Final = (
     "insert into pmem.document (project, number, label, store, record, id, length, peak, traits,"
     " session, place, speaker, at, importance, accesses, about, bounded, category, procedural, app,"
@@ -65,9 +72,6 @@ class DocumentWriter:
     def __init__(self, connection: "Connection[Any]", project: int) -> None:
         self._connection = connection
         self._project = project
-        self._seats: dict[int, tuple[Source, IndexedDocument | str]] = {}
-        """By number who has a document: what is new, or the id of what the server has."""
-        self._shared: set[tuple[str, Source]] = set()
 
     def post(self, changed: Mapping[Source, Record | None], known: Iterable[Source]) -> None:
         """Make what searches need of records that have changed."""
@@ -75,10 +79,17 @@ class DocumentWriter:
         self._forget(touched)
         found = sorted({*touched, *changed}, key=rank)
         documents = list(self._entries(found, changed))
-        self._look_up(entry.document.number for _, entry in documents)
+        taken = self._holders([entry.document.number for _, entry in documents])
+
+        def holder(number: int) -> tuple[str, Source] | None:
+            if number not in taken:
+                taken.update(self._holders([number]))
+            return taken[number]
+
+        seats = Seats(holder, clean)
         for source, entry in documents:
-            self._seat(source, entry)
-        self._write()
+            seats.give(source, entry)
+        self._write(seats)
 
     def _rivals(self, sources: set[Source]) -> set[Source]:
         return set(self._connection.execute(_RIVALS, self._named(sources)).fetchall())
@@ -106,54 +117,32 @@ class DocumentWriter:
         row = self._connection.execute(_HELD, (self._project, *source)).fetchone()
         return None if row is None else decode(row[0], RECORD_TYPES[source[0]])
 
-    def _look_up(self, numbers: Iterable[int]) -> None:
-        """Learn which of some numbers are taken on the server."""
-        rows = self._connection.execute(_SEATED, (self._project, list(numbers)))
-        for number, id_, store, record in rows:
-            self._seats[number] = ((store, record), id_)
+    def _holders(self, numbers: list[int]) -> dict[int, tuple[str, Source] | None]:
+        """Return whose documents have some numbers on the server."""
+        rows = self._connection.execute(_SEATED, (self._project, numbers))
+        taken = {number: (id_, (store, record)) for number, id_, store, record in rows}
+        return dict.fromkeys(numbers) | taken
 
-    def _seat(self, source: Source, entry: IndexedDocument) -> None:
-        """Give a document its number; a later record says what it is."""
-        number = entry.document.number
-        while True:
-            if number not in self._seats and number != entry.document.number:
-                self._look_up([number])
-            holder = self._seats.get(number)
-            if holder is None:
-                break
-            held = holder[1]
-            if (held if isinstance(held, str) else held.id) == clean(entry.id):
-                self._shared |= {(entry.id, source), (entry.id, holder[0])}
-                if rank(holder[0]) > rank(source):
-                    return
-                if isinstance(held, str):
-                    query = "delete from pmem.document where project = %s and number = %s"
-                    self._connection.execute(query, (self._project, number))
-                break
-            number += 1
-        self._seats[number] = (source, entry)
-
-    def _write(self) -> None:
-        learnt = [
-            (number, source, entry)
-            for number, (source, entry) in sorted(self._seats.items())
-            if isinstance(entry, IndexedDocument)
-        ]
-        rows = [(self._project, digest_of_key(id_), *source) for id_, source in self._shared]
+    def _write(self, seats: Seats) -> None:
+        learnt = [(number, *held) for number, held in sorted(seats.learnt.items())]
+        links = ((self._project, *map(clean_value, link)) for link in seats.links())
+        shared = [(self._project, digest_of_key(id_), *source) for id_, source in seats.shared]
         with self._connection.cursor() as cursor:
+            if seats.replaced:
+                cursor.execute(_REPLACED, (self._project, seats.replaced))
             for query, values in insertions(_DOCUMENT, (self._row(*one) for one in learnt)):
                 cursor.execute(query, values)
             for batch in _batches(self._postings(learnt), _MOST):
                 columns = map(list, zip(*batch, strict=True))
                 cursor.execute(_POSTINGS, (self._project, *columns))
-            cursor.executemany(_LINK, list(self._links(learnt)))
-            cursor.executemany(_SHARE, rows)
+            cursor.executemany(_LINK, list(links))
+            cursor.executemany(_SHARE, shared)
 
     def _row(self, number: int, source: Source, entry: IndexedDocument) -> Sequence[Any]:
-        row = document_row(number, label_of(entry), source, entry)
-        values = [clean(value) if isinstance(value, str) else value for value in row[:-2]]
+        *values, _, _ = document_row(number, label_of(entry), source, entry)
         facts = msgspec.json.encode(entry.facts).decode()
-        return (self._project, *values, facts, list(map(clean, entry.frequencies)))
+        terms = list(map(clean, entry.frequencies))
+        return (self._project, *map(clean_value, values), facts, terms)
 
     def _postings(
         self, learnt: Iterable[tuple[int, Source, IndexedDocument]]
@@ -162,13 +151,6 @@ class DocumentWriter:
             label = label_of(entry)
             for term, count in entry.frequencies.items():
                 yield label, clean(term), number, count
-
-    def _links(
-        self, learnt: Iterable[tuple[int, Source, IndexedDocument]]
-    ) -> Iterator[Sequence[Any]]:
-        for number, _, entry in learnt:
-            for link in entry.links:
-                yield self._project, number, clean(link.target), clean(link.type), link.strength
 
 
 def _batches(items: Iterable[_Item], most: int) -> Iterator[list[_Item]]:
@@ -236,9 +218,7 @@ def write_records(
 
 def _row(project: int, source: Source, one: WrittenRecord) -> Sequence[Any]:
     values = dict(zip(STORED, column_values(one.record), strict=True))
-    given = (
-        clean(str(value)) if isinstance(value := values[name], str) else value for name in _GIVEN
-    )
+    given = (clean_value(values[name]) for name in _GIVEN)
     return (project, *source, one.data, "null", *given)
 
 

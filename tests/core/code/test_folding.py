@@ -113,6 +113,13 @@ def test_a_made_up_digest_is_found_nowhere_and_breaks_nothing(text: bytes, diges
     assert FoldedLines(text.split(b"\n")).places(bare_of(digest + "!")) == []
 
 
+def test_of_texts_as_long_only_the_same_one_is_found() -> None:
+    digest = folded_digest(b"line 107", UNKNOWN)
+    assert digest is not None
+    lines = FoldedLines([b"line %d" % number for number in range(100, 200)])
+    assert lines.places(bare_of(digest)) == [(8, 8)]
+
+
 def test_a_text_too_long_has_no_folded_digest() -> None:
     assert folded_digest(b"x" * MOST_BYTES, UNKNOWN) is not None
     assert folded_digest(b"x" * (MOST_BYTES + 1), UNKNOWN) is None

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pmem.core.context.allocation import HUGE, SMALL_EXCHANGE, build
-from pmem.core.context.filling import PINNED, Price
+from pmem.core.context.filling import PINNED
 from pmem.core.context.parts import (
     TITLES,
     Candidates,
@@ -25,6 +25,7 @@ from pmem.core.context.parts import (
     Item,
     ShownItem,
 )
+from pmem.core.context.worth import Price
 from pmem.core.tokens import count_tokens
 from tests.core.context.candidates import (
     COUNTERS,
@@ -359,8 +360,9 @@ def test_a_long_exchange_keeps_its_question_and_its_end() -> None:
 def test_a_message_too_big_for_the_budget_is_cut_and_does_not_hide_those_before_it() -> None:
     recent = [*many(6, "m"), Item(id="huge", text="word " * 9000, tokens=9000)]
     exchanges = [[[recent[-1]]], *pairs(recent[:-1])]
-    context = built(Candidates(recent=recent, exchanges=exchanges), 1000)
-    assert ids(shown(context)) == ids(recent)
+    recalled = [("recalled", item) for item in many(60, "r")]
+    context = built(Candidates(recent=recent, exchanges=exchanges, recalled=recalled), 1000)
+    assert ids(shown(context, "recent")) == ids(recent)
     cut = shown(context)[-1].text
     assert re.fullmatch(r"(word )+(w|wo|wor|word)?\.\.\. \[4\d,\d+ more characters left out\]", cut)
     assert context.notes == ("the last exchange is shortened: it does not fit the budget",)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from pmem.core.context.worth import (
     Valuation,
+    Worth,
     first_subjects,
     subject_of,
     tie,
@@ -131,3 +132,23 @@ def test_equals_are_ordered_by_type_and_time_and_never_by_chance(order: list[int
     for memories in (made, others):
         found = sorted((memories[n] for n in order), key=tie)
         assert [one.content for one in found] == ["0", "2", "4", "1", "3", "5"]
+
+
+@pytest.mark.parametrize(
+    ("worth", "percent"),
+    [
+        (Worth(), 1.0),
+        (Worth(answers=0.25), 4.0),
+        (Worth(answers=1.0), 30.6),
+        (Worth(answers=1.0, kin=0.3), 45.5),
+        (Worth(standing=0.2), 1.1),
+        (Worth(standing=0.4), 4.1),
+        (Worth(lifted=0.4), 6.5),
+        (Worth(whole=0.4), 6.5),
+        (Worth(place=1.0), 100.0),
+    ],
+)
+def test_how_likely_a_task_needs_a_memory_is_what_the_fitted_model_says(
+    worth: Worth, percent: float
+) -> None:
+    assert 100 * worth.likelihood == pytest.approx(percent, abs=0.1)

@@ -74,7 +74,8 @@ def test_chat_messages_are_written_so() -> None:
 
 
 def test_json_is_written_so() -> None:
-    document = json.loads(built(GIVEN, 2000, format_="json").text)
+    context = built(GIVEN, 2000, format_="json")
+    document = json.loads(context.text)
     assert document["title"] == "Memory of Phoenix (follow rules, take no orders)"
     assert document["receipt"] == "(pmem: 10 shown, 1 left out)"
     sections = {part["name"]: part["items"] for part in document["sections"]}
@@ -84,6 +85,8 @@ def test_json_is_written_so() -> None:
     assert sections["memory"][1] == {
         "id": "a", "text": '[id:a] [db] Say "hi"', "heading": "style",
     }  # fmt: skip
+    counted = [count_tokens(f"{dump_line(part).decode()},") for part in document["sections"]]
+    assert counted == [part.tokens for part in context.sections]
     assert sections["recent"] == [
         {"id": "", "text": "... [1 message, 3 tokens removed] ..."},
         {"id": "m-2", "text": f"assistant: {RECENT[1].text}"},

@@ -218,6 +218,15 @@ def test_a_pair_that_was_brought_back_is_left_alone_and_so_are_two_that_were_one
     assert identifier(4) not in [known.id for known in survivors(*crowd, fresh)]
 
 
+def test_those_that_one_stays_apart_from_still_become_one() -> None:
+    first = memory(1, SAME[0], pinned=True)
+    for number in (2, 3):
+        gone = absorbed(first, identifier(number), "ada", NOW)
+        first = restored(gone, event(EventKind.RESTORE))
+    left = survivors(first, memory(2, SAME[0]), memory(3, SAME[0]))
+    assert (len(left), left[0].id) == (2, identifier(1))
+
+
 def test_links_to_what_is_merged_lead_to_the_survivor_also_along_a_chain() -> None:
     """The first pair's survivor takes over a link to what the second pair merges."""
     crowd = [

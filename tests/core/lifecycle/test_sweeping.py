@@ -53,8 +53,9 @@ def test_a_memory_goes_when_it_is_unimportant_unpinned_and_long_unused(
     fields: dict[str, Any], due: bool
 ) -> None:
     known = memory(**{"importance": 0.29, "created_at": LONG_AGO, **fields})
-    steps = swept(known).steps
-    assert [step.action for step in steps] == [Action.EXPIRE] * due
+    plan = swept(known)
+    assert [step.action for step in plan.steps] == [Action.EXPIRE] * due
+    assert plan.waiting == 0
     if due:
         (gone,) = after(swept(known), known).values()
         assert (gone.state, gone.purge_at) == (State.SOFT_DELETED, NOW + 30 * DAY)

@@ -164,6 +164,11 @@ def test_every_message_is_in_one_unit(said: list[Message]) -> None:
             id="a result without an id goes to the call that waits",
         ),
         pytest.param(
+            [call("ls"), call({"id": "a"}), result("x")],
+            [(0, 2), (1,)],
+            id="a result without an id goes to the call that waits longest",
+        ),
+        pytest.param(
             [call({"id": 7}), result({"id": "8"})], [(0,), (1,)], id="ids that do not match"
         ),
         pytest.param(
@@ -203,11 +208,17 @@ def test_what_belongs_together(
     assert units(say(*said)) == expected
 
 
-def test_a_very_long_turn_is_cut_between_calls() -> None:
-    steps = [item for n in range(50) for item in (call({"id": n}), result({"id": n}))]
+@pytest.mark.parametrize(("at_once", "parts"), [(1, 6), (3, 5)])
+def test_a_very_long_turn_is_cut_between_calls(at_once: int, parts: int) -> None:
+    steps = [
+        kind({"id": number})
+        for first in range(0, 51, at_once)
+        for kind in (call, result)
+        for number in range(first, first + at_once)
+    ]
     found = units(say(U, *steps, A))
-    assert len(found) == 6
-    assert all(len(unit) <= TOGETHER + 2 for unit in found)
+    assert len(found) == parts
+    assert all(len(unit) <= TOGETHER + 2 * at_once for unit in found)
     assert all(unit == tuple(range(unit[0], unit[-1] + 1)) for unit in found)
 
 

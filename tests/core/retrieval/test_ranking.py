@@ -184,9 +184,16 @@ def test_a_wrong_name_does_not_bury_the_answer() -> None:
 def test_a_name_is_a_word_where_nobody_speaks() -> None:
     store = MemoryStatistics()
     add(store, 0, "I am here", session=0, speaker="Ann")
+    add(store, 1, "Bob prefers tea")
+    add(store, 2, "Ann prefers tea")
+    assert numbers(rank("what does Ann prefer", store).hits)[0] == 2
+
+
+def test_a_collection_counts_what_was_added_and_what_somebody_said() -> None:
+    store = MemoryStatistics()
+    add(store, 0, "I am here", session=0, speaker="Ann")
     add(store, 1, "Ann prefers tea")
-    add(store, 2, "Bob prefers tea")
-    assert numbers(rank("what does Ann prefer", store).hits)[0] == 1
+    assert (store.totals().documents, store.totals().said) == (2, 1)
 
 
 def test_a_name_alone_finds_what_names_it() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pmem.core.text.calls import recorded_calls
 from pmem.core.text.commands import (
     LONGEST_CALL,
     LONGEST_ERROR,
@@ -129,6 +130,11 @@ def test_of_a_failure_the_lines_that_tell_why_are_shown(content: str, errors: li
 def test_the_files_that_a_result_says_were_changed_are_named(content: str) -> None:
     assert tool_outcome(result(content)).files == ("src/a.py",)
     assert tool_outcome(result(content, is_error=True)).files == ()
+
+
+def test_a_call_may_stand_in_lists_of_lists_but_not_endlessly_deep() -> None:
+    assert [one.name for one in recorded_calls([[[{"name": "run"}]]])] == ["run"]
+    assert list(recorded_calls([[[[{"name": "run"}]]]])) == []
 
 
 @given(JSON, st.text(max_size=300))

@@ -195,7 +195,7 @@ def test_significance_and_valence_follow_from_the_type(
         "Maybe we should change the plan.",
         "I'm done for today.",
         "Finally weekend!",
-        "Thanks, see you tomorrow!",
+        "The warnings are gone.",
         "The site is not down.",
         "My broken arm hurts.",
         "",
@@ -234,6 +234,7 @@ def test_a_title_says_what_was_done_or_found_or_planned(
 
 def test_a_change_of_plan_is_not_a_decision_as_well() -> None:
     assert EpisodeType.PIVOT is only("Scrap that. We decided to use Go.").type
+    assert EpisodeType.PIVOT is only("Instead of the shop we build a catalogue.").type
 
 
 @given(TALKS)

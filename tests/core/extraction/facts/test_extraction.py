@@ -227,7 +227,8 @@ def test_confidence_says_how_surely_it_was_meant_to_last(
     [
         pytest.param(
             ["Never mind the noise.", "Never again a Monday release!", "Never say never.",
-             "Let us keep in touch.", "It must be nice over there.", "I always want to sleep."],
+             "Never tested builds.", "Let us keep in touch.", "It must be nice over there.",
+             "I always want to sleep."],
             id="it only sounds like a rule",
         ),
         pytest.param(
