@@ -13,7 +13,7 @@ from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import decode, read_bytes
 from pmem.storage.git import git
 from pmem.storage.jsonfiles import JsonFiles
-from pmem.storage.local.origins import plain
+from pmem.storage.local.origins import OwnWrites, plain
 from pmem.values.records import STORES, Record
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class GitHolds:
         self._root = workspace.root
         self._environment = workspace.environment
         self._reviewed_name = workspace.settings.trust.ref
-        self._own = workspace.own_writes
+        self._own = OwnWrites(workspace.environment, read_only=workspace.read_only)
         self._trees: dict[str, dict[str, list[str]]] = {}
 
     @property
@@ -235,7 +235,7 @@ class Origins:
     def __init__(self, workspace: "Workspace") -> None:
         self._root = workspace.root
         self._environment = workspace.environment
-        self._own = workspace.own_writes
+        self._own = OwnWrites(workspace.environment, read_only=workspace.read_only)
         self.git = GitHolds(workspace)
         """What git holds of the records."""
 

@@ -138,15 +138,8 @@ class Workspace:
             read_only=self.read_only,
             shared=self.shared,
             foreign=partial(foreign, self.root, self.environment),
-            own_writes=self.own_writes,
+            own_writes=partial(_own_writes, self.environment, read_only=self.read_only),
         )
-
-    @cached_property
-    def own_writes(self) -> "OwnWrites":
-        """What this person's pmem wrote, in any project."""
-        from pmem.storage.local.origins import OwnWrites
-
-        return OwnWrites(self.environment, read_only=self.read_only)
 
     @cached_property
     def server(self) -> "Server | None":
@@ -302,6 +295,12 @@ class Workspace:
             Ambiguous: Several records fit and none exactly; the sentence lists them.
         """
         return _resolve(self, reference, types)
+
+
+def _own_writes(environment: Mapping[str, str], *, read_only: bool) -> "OwnWrites":
+    from pmem.storage.local.origins import OwnWrites  # slow, and only writers need it
+
+    return OwnWrites(environment, read_only=read_only)
 
 
 def _server_finder(workspace: Workspace) -> "Callable[[], Server | None]":

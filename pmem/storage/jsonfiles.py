@@ -55,7 +55,7 @@ class JsonFiles:
         read_only: bool = False,
         shared: Shared | None = None,
         foreign: Callable[[], str] = str,
-        own_writes: "OwnWrites | None" = None,
+        own_writes: "Callable[[], OwnWrites] | None" = None,
     ) -> None:
         self._root = root
         self._local = os.path.join(root, LOCAL)
@@ -246,12 +246,13 @@ class JsonFiles:
 
 @contextmanager
 def noting(
-    own: "OwnWrites | None", root: str, files: Sequence[durable.FileChange]
+    own_writes: "Callable[[], OwnWrites] | None", root: str, files: Sequence[durable.FileChange]
 ) -> Iterator[None]:
     """Note records as what this person's pmem writes; it stays noted where that was cut short."""
-    if own is None or not files:
+    if own_writes is None or not files:
         yield
         return
+    own = own_writes()
     before: dict[str, bytes | None] = {}
     for file in files:
         try:

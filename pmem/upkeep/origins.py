@@ -19,6 +19,7 @@ from pmem.project.origins import Origins, origins_of
 from pmem.project.workspace import Workspace
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.git.repository import short as short_commit
+from pmem.storage.local.origins import OwnWrites
 from pmem.values.ids import matches, short
 
 _LONGEST_VALUE: Final = 200
@@ -109,8 +110,9 @@ def take(workspace: Workspace, request: RecordsRequest) -> TakenRecords:
                     id=identifier, short=short(identifier), text=said, gone=files[path] is None
                 )
             )
-    workspace.own_writes.expect(workspace.root, files)
-    workspace.own_writes.settle(workspace.root, dict.fromkeys(files))
+    own = OwnWrites(workspace.environment, read_only=workspace.read_only)
+    own.expect(workspace.root, files)
+    own.settle(workspace.root, dict.fromkeys(files))
     return TakenRecords(items=tuple(taken))
 
 
