@@ -21,7 +21,7 @@ from docs.type_guide import GUIDE
 from pmem import errors
 from pmem.cli.app import root
 from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, MORE, SECTIONS
-from pmem.server.greeting import HANDSHAKE, LISTS, MODERN
+from pmem.server.greeting import HANDSHAKE, MODERN
 from pmem.server.mcp import go_on
 from pmem.server.tools import chosen
 from pmem.values.config import Setting, known, table
@@ -32,6 +32,8 @@ from pmem.values.setting_groups import EVERYDAY, FURTHER
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 TABLE = os.path.join(os.path.dirname(FOLDER), "pmem", "cli", "reference.json")
 GREETINGS = os.path.join(os.path.dirname(FOLDER), "pmem", "server", "greetings.json")
+LISTS = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
+"""What a client may ask for before its first call."""
 WIDTH = 78
 
 Commands = Iterator[tuple[str, Any, Any]]

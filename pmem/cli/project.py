@@ -9,6 +9,7 @@ from pmem.cli import render
 from pmem.cli.asking import asks, own
 from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.errors import NotFound
 from pmem.operations import table
 from pmem.project.own_memory import own_folder
 from pmem.project.setup import SettingChangeRequest, SettingRequest
@@ -57,16 +58,18 @@ def _first_import(
     from pmem.cli.exchange import project_imported, sources_of
     from pmem.conversation.project_sources import ProjectImportRequest, find_sources
 
-    *more, last = sources_of(find_sources(place)) or [""]
-    found = f"{', '.join(more)} and {last}" if more else last
-    if not found:
-        return [], [next_]
-    if imports is None and render.can_ask():
-        imports = render.confirmed(f"found {found}: import them?")
     if not imports:
-        return [], [f"found {found}: `pmem import auto` takes them in", next_]
+        *more, last = sources_of(find_sources(place)) or [""]
+        found = f"{', '.join(more)} and {last}" if more else last
+        if not found:
+            return [], [next_]
+        if not (render.can_ask() and render.confirmed(f"found {found}: import them?")):
+            return [], [f"found {found}: `pmem import auto` takes them in", next_]
     wanted = ProjectImportRequest(progress=render.progress(session, "import"))
-    done = project_imported(session.run(table.IMPORT_PROJECT, wanted, place))
+    try:
+        done = project_imported(session.run(table.IMPORT_PROJECT, wanted, place))
+    except NotFound:
+        return [], [next_]
     return list(done.lines), [done.note]
 
 

@@ -78,13 +78,15 @@ _Proposal = tuple[CommitClaim, CommitText]
 """What is proposed, and the commit that says it."""
 
 
-def import_git(
-    workspace: Workspace, request: HistoryImportRequest, most: int | None = None
-) -> HistoryImported:
-    """Propose what commits say, as pending facts; what was proposed before stays as it is.
+def import_git(workspace: Workspace, request: HistoryImportRequest) -> HistoryImported:
+    """Propose what commits say, as pending facts; what was proposed before stays as it is."""
+    return propose_commits(workspace, request, None)
 
-    The newest `most` commits are read; without it, all.
-    """
+
+def propose_commits(
+    workspace: Workspace, request: HistoryImportRequest, most: int | None
+) -> HistoryImported:
+    """Propose what the newest `most` commits say, as `import_git` does; of all where it is None."""
     if request.limit < 1:
         raise InvalidValue(f"a limit must be at least 1, not {request.limit}")
     read: Counter[str] = Counter()

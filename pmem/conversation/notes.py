@@ -308,7 +308,7 @@ def _differs(known: Memory, rule: PlacedRule) -> bool:
     text = rule.note.text
     is_ours = known.source.file == rule.file and known.content != text
     said = msgspec.structs.replace(known, content=text)
-    return is_ours or known.places not in ((), rule.places) or says_otherwise(known, said)
+    return is_ours or set(known.places) != set(rule.places) or says_otherwise(known, said)
 
 
 def _edit_of(workspace: Workspace, one: FollowedRule, rule: PlacedRule) -> EditRequest | None:

@@ -14,7 +14,7 @@ from pmem.conversation.decision_records import (
     DecisionsRequest,
     import_decisions,
 )
-from pmem.conversation.git_history import HistoryImported, HistoryImportRequest, import_git
+from pmem.conversation.git_history import HistoryImported, HistoryImportRequest, propose_commits
 from pmem.conversation.note_files import NoteFile
 from pmem.conversation.notes import NotesImported, follow_notes, parse_notes
 from pmem.conversation.session_files import sessions_of
@@ -33,6 +33,8 @@ from pmem.values.programs import SessionProgram
 from pmem.values.records import State
 
 _RECORD: Final = re.compile(r"(?:adr[-_]?)?\d{1,8}[-_. ].*\.(?:md|markdown)", re.IGNORECASE)
+_OF_RECORDS: Final = re.compile(r"(?:^|.*/)(?:adrs?|[\w-]*decisions?(?:[-_]\w+)?)", re.IGNORECASE)
+"""Folders of decisions by their names, whatever their files say."""
 _LOOKED_AT: Final = 3
 """Files of a folder that are looked at for a decision."""
 _PROPOSALS: Final = 20
@@ -103,8 +105,9 @@ def _find(workspace: Workspace) -> _Found:
         folder: list(named)
         for folder, named in groupby(sorted(records, key=_folder_of), key=_folder_of)
     }
-    decisions = [folder for folder, named in kept.items() if _has_decision(workspace, named)]
-    unread: list[Skipped] = []
+    none = {folder: _without_decision(workspace, named) for folder, named in kept.items()}
+    decisions = [folder for folder, left_out in none.items() if not left_out]
+    unread = [one for folder in none if _OF_RECORDS.fullmatch(folder) for one in none[folder]]
     notes = list(_read_notes(workspace, filter(is_of_project, files), unread))
     rules = {file: len(found.notes) for file, found in notes if found.notes}
     project = os.path.dirname(workspace.root)
@@ -156,7 +159,8 @@ def import_project(workspace: Workspace, request: ProjectImportRequest) -> Proje
     if not (has_notes or decisions or sessions or history):
         raise NotFound(
             "the project has no instruction files, no decision records, no sessions and no commits",
-            "`pmem import --help` shows what can be imported",
+            "; ".join(f"{one.where} {one.why}" for one in found.unread)
+            or "`pmem import --help` shows what can be imported",
         )
     return ProjectImported(
         found=found,
@@ -177,7 +181,7 @@ def _propose(workspace: Workspace, request: ProjectImportRequest) -> HistoryImpo
         admit=request.admit,
     )
     try:
-        done = import_git(workspace, wanted, _COMMITS)
+        done = propose_commits(workspace, wanted, _COMMITS)
     except NotFound:
         return None
     return done if done.commits else None
@@ -192,16 +196,18 @@ def _folder_of(file: str) -> str:
     return file.rpartition("/")[0]
 
 
-def _has_decision(workspace: Workspace, files: Sequence[str]) -> bool:
-    """Tell whether one of the first files is a decision record."""
+def _without_decision(workspace: Workspace, files: Sequence[str]) -> list[Skipped]:
+    """Return the first files with why each is no decision record; nothing where one of them is."""
+    left_out = []
     for file in files[:_LOOKED_AT]:
         try:
             found = read_decision(file, _text(workspace, file))
         except (Unreadable, UnicodeDecodeError):
-            continue
+            found = "cannot be read"
         if not isinstance(found, str):
-            return True
-    return False
+            return []
+        left_out.append(Skipped(file, found))
+    return left_out
 
 
 def _read_notes(

@@ -31,13 +31,12 @@ from pmem.conversation.transcripts import (
     replace_messages,
     with_unread,
 )
-from pmem.core.lines import shortened
 from pmem.core.visible import visible
 from pmem.errors import FileNotRead, InvalidValue, NotFound
 from pmem.interchange import Skipped
 from pmem.interchange.messages import MessageReader
 from pmem.interchange.sessions import Line, Lines, SessionNotes, without_own_calls
-from pmem.memory.noted_facts import FIRST_WORDS, new_facts, noted, states_anything
+from pmem.memory.noted_facts import first_words, new_facts, noted, states_anything
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.local.sessions import NotedTranscript
@@ -53,8 +52,7 @@ SMALL_BATCH: Final = 50
 _LARGEST: Final = 20 << 20
 """A file of more bytes is taken in by a person's command alone."""
 _LONGEST_TITLE: Final = 120
-_WORDS: Final = 60
-"""Characters of the first words of a session that has no title."""
+"""Characters of a title that a program gave."""
 _COMPRESSED: Final = "compressed sessions, as there is no zstd"
 _Known = dict[str, dict[str, int | None]]
 """By conversation, the ids of its messages and what tells whether a text is another one.
@@ -292,9 +290,7 @@ class _SessionImport:
         title = self.notes.titles.get(session, self.notes.title)
         if title is not None:
             return visible(title)[:_LONGEST_TITLE]
-        prompts = (one.content for one in messages if one.role is Role.USER)
-        words = " ".join(visible(next(prompts, "")).split())
-        return FIRST_WORDS.format(shortened(words, _WORDS)) if words else None
+        return first_words(messages)
 
     def _conversation(self, session: str, messages: list[Message]) -> Conversation:
         """Return the conversation of a session, made before or now, and learn what it holds."""

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pmem.conversation.episodes import MESSAGES, noticed_at_import
 from pmem.errors import NotFound
 from pmem.memory.conversations import extend, merged, summarised, unfold
-from pmem.memory.noted_facts import new_facts, noted, stated
+from pmem.memory.noted_facts import first_words, new_facts, noted, stated
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id
 from pmem.values.records import (
@@ -102,13 +102,16 @@ def replace_messages(
     """Put new texts in the place of old ones, wherever the messages are kept.
 
     Summaries are made again, the merged ones too; these merge again when the conversation grows.
+    A title that was the first words of an old text goes.
     """
     turn, done, title = 0, 0, conversation.title
+    is_quoted = False
     for place, identifier in enumerate(conversation.chunks):
         chunk = workspace.chunks.get(identifier)
         in_merged = place <= conversation.merged_chunks > 0
         if in_merged or any(message.id in edited for message in chunk.messages):
             cleared = max(0, conversation.cleared_turns - turn)
+            is_quoted = is_quoted or _quotes(title, chunk.messages, edited)
             fresh = replace(
                 chunk,
                 merged_into=None,
@@ -118,8 +121,10 @@ def replace_messages(
             workspace.chunks.put(summarised(workspace, fresh, cleared))
         turn += len(chunk.messages)
         done = place + 1 if turn <= conversation.cleared_turns else done
+    is_quoted = is_quoted or _quotes(title, conversation.recent_messages, edited)
     renewed = replace(
         conversation,
+        title=None if is_quoted else title,
         recent_messages=tuple(edited.get(old.id, old) for old in conversation.recent_messages),
         facts=_facts_after(
             workspace, conversation.facts, conversation.recent_messages, edited, title
@@ -127,6 +132,10 @@ def replace_messages(
         merged_chunks=done,
     )
     return workspace.conversations.put(merged(workspace, renewed))
+
+
+def _quotes(title: str | None, held: Sequence[Message], edited: dict[str, Message]) -> bool:
+    return title is not None and title in (first_words([old]) for old in held if old.id in edited)
 
 
 def _facts_after(

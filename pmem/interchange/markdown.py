@@ -37,8 +37,11 @@ _END: Final = re.compile(r"<!--\s*END\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w")
 _REFERENCE: Final = re.compile(r"(`[^`]*`)|\[([^\[\]]+)\]\[[^\[\]]*\]")
 _WORDS: Final = re.compile(r"`[^`]*`|[^\s`]+")
-_PATTERN: Final = re.compile(r"/\*|\*/|\*\.\w")
-"""In a pattern of file names, where stars stress nothing."""
+_PATTERN: Final = re.compile(r"/\*|\*/|\*\.\w|/__|__[./]\w")
+"""In a file's name or a pattern of such names, where stars and lines stress nothing."""
+_TO_FILE: Final = re.compile(
+    r"\[([^\[\]]+)\]\((?:mdc:)?(?:\./)?((?!\w+:)[\w.@/-]+(?:\.\w+|/))(?:#[^)\s]*)?\)"
+)
 _MARKUP: Final = re.compile(
     r"<(?:!--|/?(?:a|b|br|code|em|i|img|kbd|p|span|strong|sub|sup|u)\b)", re.IGNORECASE
 )
@@ -275,9 +278,25 @@ def plain_text(text: str) -> str:
 
 
 def _as_written(word: str) -> str:
-    """Return a word so that its stars stay, where they are of a pattern of file names."""
-    is_code = word.startswith("`") or word.strip("()[].,:;").startswith("**")
-    return word if is_code or not _PATTERN.search(word) else word.replace("*", r"\*")
+    """Return a word so that its stars and lines stay, where they are of a file's name."""
+    is_code = word.startswith(("`", "<")) or word.strip("()[].,:;").startswith("**")
+    return word if is_code or not _PATTERN.search(word) else re.sub(r"[*_]", r"\\\g<0>", word)
+
+
+def with_targets(text: str) -> str:
+    """Return a text whose links name the files that they lead to, where it does not name them."""
+
+    def named(link: re.Match[str]) -> str:
+        told, path = link[1], link[2]
+        if path in text.replace(link[0], told):
+            return link[0]
+        is_name = told.strip("`*_") == path.rpartition("/")[2]
+        before = text[: link.start()]
+        is_aside = before.count("(") > before.count(")")
+        whole = f"{told}, `{path}`" if is_aside else f"{told} (`{path}`)"
+        return f"[`{path}`]({path})" if is_name else f"[{whole}]({path})"
+
+    return _TO_FILE.sub(named, text)
 
 
 def _inline(text: str) -> "Sequence[Token]":

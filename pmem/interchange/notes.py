@@ -33,6 +33,7 @@ from pmem.interchange.markdown import (
     MarkdownKind,
     plain_text,
     read_markdown,
+    with_targets,
 )
 from pmem.interchange.rule_mood import (
     forbids,
@@ -182,7 +183,7 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
     is_theirs = is_instructions(file)
     is_of_all = not (places and is_theirs and not found.front.lines)
     has_parts = is_of_all and any(block.level and block.text != title for block in found.blocks)
-    for said in units_in(found.blocks):
+    for said in units_in([_with_targets(block) for block in found.blocks]):
         is_opening = said.blocks[0].headings in ((), (title,))
         is_body = is_theirs and not (has_parts and is_opening and not _names_folder(said))
         is_unsure = is_opening and said.type is None and not is_sure_order(said.text)
@@ -197,6 +198,11 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
         else:
             left_out += (UnusedPart(file, _name_of(one), one.lines) for one in said.blocks)
     return NotesFile(tuple(notes), tuple(left_out), places)
+
+
+def _with_targets(block: MarkdownBlock) -> MarkdownBlock:
+    is_text = block.kind in (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET, MarkdownKind.QUOTE)
+    return block._replace(text=with_targets(block.text)) if is_text else block
 
 
 def _note(said: Said, title: str | None, description: Sequence[str], is_topic: bool) -> Note:

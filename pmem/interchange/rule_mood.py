@@ -55,7 +55,7 @@ _EVERY: Final = re.compile(r"(?:Every|Each) [\w`]")
 _CLAUSE: Final = re.compile(r"\b(?:that|which|who|whose|if|whether|when|where|what|how|why|as)\b")
 _NO_VERBS: Final = STOP_WORDS | {"see"}
 _ASKED: Final = frozenset(
-    """adapt adhere adjust align analyse analyze append assert attach attempt avoid batch cancel
+    """adapt adhere adjust align analyse analyze append assert attach attempt batch cancel
     challenge checkout clarify compare compile comply compose configure consider consult
     convert cover debug declare decouple define delegate describe destroy detect
     determine disclose discuss dispose emit encapsulate enforce ensure escalate escape evaluate
@@ -66,7 +66,7 @@ _ASKED: Final = frozenset(
     prepare preserve prioritize produce propagate propose protect provide quarantine read
     redirect refactor reference register reject render reproduce resolve respect retain reuse
     sanitize save scan separate simulate solve specify stash stay strip stub suggest surround sync
-    throttle tidy touch track transform treat try tune unwrap vary visit warn watch wrap""".split()
+    throttle tidy track transform treat try tune unwrap vary visit warn watch wrap""".split()
 )
 """More verbs that instructions begin with; no word that is as often a noun before another."""
 _VERBS: Final = (

@@ -9,17 +9,21 @@ import msgspec
 
 from pmem.core.extraction.attempts import FAILED, failed_attempts
 from pmem.core.extraction.facts import NEAR, corrected, extract, is_correction, key, with_corrected
+from pmem.core.lines import shortened
 from pmem.core.outcomes import describe_attempt
 from pmem.core.places import exact_place
 from pmem.core.text.commands import edited_files
 from pmem.core.text.paths import named_paths
 from pmem.core.text.speech import Speech, is_talk, speech_of
+from pmem.core.visible import visible
 from pmem.project.workspace import Workspace
 from pmem.values.ids import derived_id, short
 from pmem.values.records import Conversation, Fact, MemoryType, Message, Role, Standing
 
-FIRST_WORDS: Final = "“{}”"
+_FIRST_WORDS: Final = "“{}”"
 """How the title is written of a conversation that nobody gave one."""
+_TITLE: Final = 60
+"""Characters of such a title."""
 MOST_FACTS: Final = 5
 """Facts noted of one message."""
 
@@ -104,9 +108,16 @@ def _facts_of(message: Message, title: str | None) -> Iterator[Fact]:
         )
 
 
+def first_words(messages: Iterable[Message]) -> str | None:
+    """Return the first words that a person says, in quotes, as a title."""
+    prompts = (one.content for one in messages if one.role is Role.USER)
+    words = " ".join(visible(next(prompts, "")).split())
+    return _FIRST_WORDS.format(shortened(words, _TITLE)) if words else None
+
+
 def _is_first_words(title: str | None) -> bool:
     """Tell whether a title says no more than how a conversation began."""
-    return title is not None and title.startswith(FIRST_WORDS[0])
+    return title is not None and title.startswith(_FIRST_WORDS[0])
 
 
 def _dead_ends_of(workspace: Workspace, said: Sequence[Message], place: int) -> Iterator[Fact]:

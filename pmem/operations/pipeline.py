@@ -10,11 +10,11 @@ from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import msgspec
 
-from pmem.core.lines import with_composed_names
+from pmem.core.lines import composed
 from pmem.errors import ModelFailed, PmemError, Refused, StorageRefused, Unfinished
 from pmem.operations.operation import Operation, Outcome, Writes
 from pmem.project.caller import NOBODY, Caller, asked_by
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 Q = TypeVar("Q")
 A = TypeVar("A")
+_NAMES: Final = frozenset(
+    "subject subjects tags add_tags remove_tags category categories places not_places app user"
+    " agent run role actor by speaker participants thread".split()
+)
+"""The fields of requests and filters that hold names; a file's is found on the disk in any form."""
 
 
 def run(
@@ -45,7 +50,7 @@ def run(
         ModelFailed: A model failed, and the settings are strict; what the rules did is kept.
         PmemError: Whatever the operation itself raises.
     """
-    request = with_composed_names(request)
+    request = _with_composed_names(request)
     unit = _unit_of(workspace, request, caller)
     _check_caller(unit, operation)
     writes = writes_of(operation, request)
@@ -249,3 +254,24 @@ def _problems(
         found += workspace.problems
         found += unit.problems if unit.revision is not None else []
     return dict.fromkeys(found)
+
+
+def _with_composed_names(request: Q) -> Q:
+    """Return a request whose names, also those of its filter, are composed."""
+    if not isinstance(request, msgspec.Struct):
+        return request
+    changed = {}
+    for field in request.__struct_fields__:
+        value = getattr(request, field)
+        new = _composed_field(field, value)
+        if new is not value and new != value:
+            changed[field] = new
+    return msgspec.structs.replace(request, **changed) if changed else request
+
+
+def _composed_field(field: str, value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        return _with_composed_names(value)
+    if isinstance(value, tuple):
+        return tuple(_composed_field(field, one) for one in value)
+    return composed(value) if field in _NAMES and isinstance(value, str) else value

@@ -23,7 +23,6 @@ from pmem.values.bounds import LINE_BYTES
 if TYPE_CHECKING:
     from pmem.server.calls import ToolCalls
 
-LISTS: Final = ("tools/list", "resources/list", "resources/templates/list", "prompts/list")
 HANDSHAKE: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The revisions that begin with a handshake; all of them have the same answers."""
 MODERN: Final = "2026-07-28"

@@ -10,7 +10,7 @@ from pmem.core.findings import Finding
 from pmem.core.lifecycle.states import successor_of, successors_of, was_unseen
 from pmem.core.retention import valid_at
 from pmem.values.ids import short
-from pmem.values.records import STORES, Conversation, Episode, Memory, State
+from pmem.values.records import JUDGEMENTS, STORES, Conversation, Episode, Memory, State
 
 _LONGEST_CIRCLE: Final = 20
 _PAIR: Final = 2
@@ -119,7 +119,7 @@ def pairs_on_one_subject(
 ) -> Iterator[tuple[Memory, Memory]]:
     """Yield pairs, the older first: each with the last that it disagrees with on its subject.
 
-    Where the two are linked, both are known to be there.
+    Where the two are linked, both are known to be there, but for what an import linked by itself.
     """
     found = [
         memory
@@ -140,8 +140,18 @@ def pairs_on_one_subject(
     }
     for newer, older in sorted(latest.items()):
         one, other = found[older], found[newer]
-        if not {other.id, one.id} & {tie.target for tie in one.relationships + other.relationships}:
+        if not _are_known(one, other):
             yield one, other
+
+
+def _are_known(one: Memory, other: Memory) -> bool:
+    """Tell whether people know of both; of rules of two files for the same places, nobody does."""
+    ties = [tie for tie in one.relationships if tie.target == other.id]
+    ties += [tie for tie in other.relationships if tie.target == one.id]
+    files = {one.source.file, other.source.file} - {None}
+    if len(files) == _PAIR and set(one.places) == set(other.places):
+        ties = [tie for tie in ties if tie.type not in JUDGEMENTS]
+    return bool(ties)
 
 
 def _path(root: str, memory: Memory) -> str:

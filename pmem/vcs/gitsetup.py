@@ -24,6 +24,7 @@ from pmem.values.fields import SetupRequest, asked
 from pmem.vcs.ignoring import add_lines, ignored
 
 ATTRIBUTES_FILE: Final = ".gitattributes"
+_NOT_FOUND: Final = "git would not find pmem: put it on the PATH"
 SETTINGS: Final[Mapping[str, str]] = {
     "merge.pmem.name": "pmem record merge",
     "merge.pmem.driver": (
@@ -131,7 +132,7 @@ def summary(workspace: Workspace) -> tuple[bool, str]:
     except NotFound as error:
         return False, f"{error.message}: {error.hint}"
     names = sorted({part.name for part in found.parts if not part.ok})
-    wrong = "" if found.program else "git would not find pmem: put it on the PATH"
+    wrong = "" if found.program else _NOT_FOUND
     if not found.begun:
         wrong = "records merge as text in this clone: run `pmem setup git`"
     elif any(part.found and not part.ok for part in found.parts if part.name == ATTRIBUTES_FILE):
@@ -144,11 +145,11 @@ def summary(workspace: Workspace) -> tuple[bool, str]:
 def what_the_clone_lacks(workspace: Workspace) -> list[str]:
     """Return a line for each thing that git was not told in this clone, or keeps from others.
 
-    The first command that writes reports it once.
+    The first command that writes reports it once. That git would not find pmem, `init` said.
     """
     ok, told = summary(workspace)
     return [
-        *([] if ok else [f"pmem: {told}"]),
+        *([] if ok or told == _NOT_FOUND else [f"pmem: {told}"]),
         *(f"pmem: {finding.message}" for finding in ignored(workspace)),
     ]
 

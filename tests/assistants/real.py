@@ -194,6 +194,6 @@ if __name__ == "__main__":
         _try,
         Model,
         "tests.assistants.real",
-        "told, asked, told at a file, stopped once, told at an error, what helped counted, noted,"
-        " taken in without pmem's own words, and taken back",
+        "told, asked, told at a file, stopped once, told at an error, and taken back; what helped"
+        " counted, noted, taken in without pmem's own words (but of OpenCode)",
     )

@@ -46,10 +46,10 @@ def run(project: Path, *calls: tuple[str, dict[str, Any], Any]) -> list[Any]:
     return found
 
 
-def said(prompt: str) -> tuple[str, dict[str, Any], Any]:
+def said(prompt: str, session: str = "s") -> tuple[str, dict[str, Any], Any]:
     """Return a message of a person's."""
     part = {"id": "prt_1", "type": "text", "text": prompt}
-    return ("chat.message", {"sessionID": "s"}, {"message": {"id": "m"}, "parts": [part]})
+    return ("chat.message", {"sessionID": session}, {"message": {"id": "m"}, "parts": [part]})
 
 
 def after(tool: str, output: str, code: int | None = None, **args: Any) -> Any:
@@ -73,13 +73,14 @@ def project(root: str, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_session_is_told_its_start_once_and_its_prompts_what_answers_them(project: Path) -> None:
     event = {"type": "session.created", "properties": {"info": {"id": "s"}}}
-    ask = said('"Which database do we use for orders?"')
-    _, first, second = run(project, ("event", {"event": event}, {}), ask, said("Thanks a lot, bye"))
-    texts = [part["text"] for part in first["parts"][1:]]
-    assert [RULE in text for text in texts] == [True, True]
-    assert [part["id"] for part in first["parts"]] == ["prt_1", "prt_1p", "prt_1pp"]
-    assert all(part["synthetic"] and part["messageID"] == "m" for part in first["parts"][1:])
-    assert len(second["parts"]) == 1
+    ask = '"Which database do we use for orders?"'
+    calls = (said("Good day to you all"), said("Thanks a lot, bye"), said(ask, "went on"))
+    told = run(project, ("event", {"event": event}, {}), *calls)[1:]
+    assert [len(message["parts"]) for message in told] == [2, 1, 2]
+    for part in (told[0]["parts"][1], told[2]["parts"][1]):
+        assert RULE in part["text"]
+        assert (part["id"], part["messageID"], part["synthetic"]) == ("prt_1p", "m", True)
+    assert DEAD_END.split(".")[0] in told[0]["parts"][1]["text"]
 
 
 def test_files_and_errors_are_told_with_the_tools_result(project: Path) -> None:

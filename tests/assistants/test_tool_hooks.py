@@ -6,6 +6,8 @@ Little, exactly, once; never by words; and nobody's repository stops an edit.
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Final
@@ -29,7 +31,7 @@ from pmem.storage.index import applying
 from pmem.storage.local.shown_keys import MOST_TOUCHED
 from pmem.values.records import STORES, Memory, MemoryType
 from tests.effort import examples
-from tests.faults.console import pmem
+from tests.faults.console import PROGRAM, pmem
 from tests.work import STALLED, seconds
 
 FILE: Final = "src/billing/retry.py"
@@ -592,3 +594,24 @@ def test_no_hook_is_set_up_for_every_tool() -> None:
         for hooks in filter(None, listed):
             for event in OF_TOOLS:
                 assert event not in NAMES[name] or hooks.matchers[event].strip("^$()*.")
+
+
+@pytest.mark.parametrize("asked", [{"file_path": "other.py"}, {"command": "make test"}])
+def test_where_nothing_is_to_be_said_next_to_nothing_is_loaded(
+    asked: dict[str, Any], root: str
+) -> None:
+    Project(root).add("The queue is RabbitMQ", places=("queue/**",))
+    for path in [*Path(root).rglob("*.json"), *Path(root).iterdir()]:
+        os.utime(path, (1, 1))  # what is young is read in any case
+    Project(root).search("queue")  # there is an index then
+    told = {"session_id": "s", "cwd": os.path.dirname(root), "tool_name": "Read"}
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", PROGRAM, "hook", "pre-tool"],
+        input=json.dumps({**told, "tool_input": asked}).encode(),
+        capture_output=True,
+        cwd=os.path.dirname(root),
+        check=True,
+    )
+    loaded = {line.rpartition(b"|")[2].strip() for line in done.stderr.splitlines()}
+    assert b"pmem.assistants.tool_calls" in loaded
+    assert not loaded & {b"msgspec", b"typer", b"click", b"orjson", b"pmem.project.workspace"}

@@ -1,8 +1,7 @@
 """What a hook of a coding assistant takes, beside a bare interpreter: `docs/benchmarks.md`.
 
-Bars at 1,000 memories: a prompt at most 9 with an answer and 7 without one; a file that is touched
-at most 6 where there is nothing to say of it; a stop at most 9; where there is no memory at most
-2.5.
+Bars at 1,000 memories: what says nothing at most 6, with an answer at most 9; a stop with a
+transcript of 20 MB at most 12; where there is no memory at most 2.5.
 """
 
 import argparse
@@ -100,6 +99,7 @@ def calls(full: Path, empty: Path) -> dict[str, Call]:
         "a stop, its transcript noted": _hook("stop", full, transcript_path=__file__),
         "a stop after a turn of 270 kB, what was shown counted": _stop(full, 40, 6_400),
         "a stop after a turn of 8 MB, of which the end is read": _stop(full, 200, 40_000),
+        "a stop with a transcript of 20 MB, looked through for moments": _stop(full, 500, 40_000),
         "a stop with nothing new": _again("stop", full, transcript_path=__file__),
         "`search`, to compare": Call(pmem("search", asked), full, bytes),
     }

@@ -1,6 +1,7 @@
 """The first minutes: a fresh clone, a folder that has a memory already, the end of the demo."""
 
 import os
+import sys
 from pathlib import Path
 from shlex import quote
 
@@ -46,6 +47,14 @@ def test_the_first_command_that_writes_in_a_fresh_clone_says_how_git_merges(clon
 def test_a_clone_that_was_set_up_is_told_nothing(clone: Path) -> None:
     _sh("pmem setup git", clone)
     assert NOTICE not in _sh("pmem add 'Use tabs'", clone)
+
+
+def test_that_git_would_not_find_pmem_is_said_once(tmp_path: Path) -> None:
+    without = os.pathsep.join(part for part in os.environ["PATH"].split(os.pathsep) if part != BIN)
+    pmem = f"PATH={quote(without)} {quote(sys.executable)} -m pmem"
+    assert "once pmem is on the PATH" in _sh(f"git init -q && {pmem} init", tmp_path)
+    assert "PATH" not in _sh(f"{pmem} add 'Use tabs'", tmp_path)
+    assert "put it on the PATH" in _sh(f"{pmem} check setup || true", tmp_path)
 
 
 def test_a_project_of_its_own_below_a_memory_gets_one_without_asking(origin: Path) -> None:

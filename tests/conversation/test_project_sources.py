@@ -218,6 +218,31 @@ def test_a_file_that_cannot_be_read_stops_no_other(shell: Shell) -> None:
     assert "skipped GEMINI.md: it is not UTF-8" in done.said
 
 
+def test_a_record_that_cannot_be_read_is_named_though_it_is_alone(shell: Shell) -> None:
+    write(shell, "web/docs/adr/0002-use-vue.md", "# 2. Vue\n\nWe took it, as it is small.\n")
+    write(shell, "web/pages/01-start.md", "# Start\n\nClick here.\n")
+    shell.run("pmem init -q")
+    done = shell.run("pmem import auto")
+    told = [line for line in done.said.splitlines() if line.startswith("skipped")]
+    why = "it has no section Decision with text in it"
+    assert told == [f"skipped web/docs/adr/0002-use-vue.md: {why}"]
+
+
+def test_what_a_folder_says_as_the_root_does_is_its_own(shell: Shell) -> None:
+    command = "## Commands\n\n- **Lint:** `make lint`\n"
+    for name in ("AGENTS.md", "web/CLAUDE.md", "api/CLAUDE.md"):
+        write(shell, name, f"# Guide\n\n{command}")
+    shell.run("pmem init -q --import")
+    assert "0 added, 0 updated, 4 unchanged" in shell.run("pmem import auto").text
+    for file in ("web/a.ts", "api/a.ts"):
+        assert "Lint: `make lint`" in shell.run(f"pmem why {file}").text
+    write(shell, "web/CLAUDE.md", f"# Guide\n\n{command}- **Test:** `make`\n".replace("lint", "l"))
+    assert "1 added, 1 updated, 3 unchanged" in shell.run("pmem import auto").text
+    assert "Lint: `make l`" in shell.run("pmem why web/a.ts").text
+    assert "Lint: `make lint`" in shell.run("pmem why api/a.ts").text
+    assert shell.run("pmem inbox").said.startswith("nothing waits")
+
+
 def test_a_project_that_has_written_down_nothing_is_told_so(tmp_path: Path) -> None:
     empty = Shell(new_repository(str(tmp_path / "q")))
     assert "next: pmem add" in empty.run("pmem init").said
@@ -225,3 +250,72 @@ def test_a_project_that_has_written_down_nothing_is_told_so(tmp_path: Path) -> N
     assert (done.code, "no instruction files" in done.said) == (3, True)
     assert empty.run("pmem import auto --learn").code == 2
     assert empty.run("pmem import auto x.jsonl --pending").code == 2
+
+
+def test_a_file_that_is_deleted_is_gone_while_git_has_it_staged(shell: Shell) -> None:
+    shell.run("git add AGENTS.md web")
+    shell.run("pmem init --import -q")
+    Path(shell.folder, "AGENTS.md").unlink()
+    done = shell.run("pmem import auto")
+    assert (done.code, "skipped AGENTS.md" in done.said) == (0, False)
+    assert "2 archived" in done.text
+    assert set(kept(shell)) == {
+        "Keep components small",
+        "Sign off each commit.",
+        "Use SQLite. We use SQLite.",
+    }
+    Path(shell.folder, "web", "CLAUDE.md").unlink()
+    assert "2 more" not in shell.run("pmem import auto --dry-run").text
+
+
+ONE = "# A\n\n## Calls\n\n- Calls to the carrier time out after 30 seconds.\n- Log calls once.\n"
+OTHER = ONE.replace("30", "60")
+
+
+def asked(shell: Shell) -> list[str]:
+    found = json.loads(shell.run("pmem inbox --json").text)["data"]["items"]
+    return sorted(one["kind"] for one in found)
+
+
+def test_what_two_files_say_otherwise_is_one_question_until_somebody_answers(
+    shell: Shell,
+) -> None:
+    write(shell, "AGENTS.md", ONE)
+    write(shell, "CONTRIBUTING.md", OTHER)
+    shell.run("pmem init --import -q")
+    assert asked(shell) == ["subject"]
+    shell.run("pmem import auto")
+    (item,) = json.loads(shell.run("pmem inbox --json").text)["data"]["items"]
+    assert "says otherwise on the same subject: Calls to the carrier time out" in item["why"]
+    keeps = next(one["command"] for one in item["commands"] if one["key"] == "k")
+    assert shell.run(keeps).code == 0
+    shell.run("pmem import auto")
+    assert asked(shell) == []
+
+
+def test_a_rule_of_a_folder_says_nothing_against_the_rule_of_all(shell: Shell) -> None:
+    write(shell, "AGENTS.md", ONE)
+    write(shell, "web/CLAUDE.md", ONE.replace("30", "60"))
+    shell.run("pmem init --import -q")
+    assert len([text for text in kept(shell) if "time out" in text]) == 2
+    assert asked(shell) == []
+
+
+def test_what_two_files_say_in_the_same_words_is_one_memory(shell: Shell) -> None:
+    write(shell, "AGENTS.md", ONE)
+    write(shell, "CONTRIBUTING.md", ONE)
+    shell.run("pmem init --import -q")
+    assert len([text for text in kept(shell) if "call" in text.casefold()]) == 2
+    assert asked(shell) == []
+
+
+def test_a_file_that_comes_to_say_otherwise_is_asked_about_too(shell: Shell) -> None:
+    write(shell, "AGENTS.md", ONE)
+    write(shell, "CONTRIBUTING.md", "# C\n\n## Calls\n\n- Sign each call to the bank.\n")
+    shell.run("pmem init --import -q")
+    assert asked(shell) == []
+    write(shell, "CONTRIBUTING.md", OTHER)
+    shell.run("pmem import auto")
+    write(shell, "CONTRIBUTING.md", OTHER.replace("60", "90"))
+    shell.run("pmem import auto")
+    assert asked(shell) == ["subject"]

@@ -191,8 +191,14 @@ def test_all_that_is_left_out_is_counted_with_its_lines(shell: Shell) -> None:
 
 
 RULES = {
-    "**Never** push to [main](x.md) <!-- since May --> with `-f`": [
+    "**Never** push to [main](https://example.org/x.md) <!-- since May --> with `-f`": [
         ("constraint", "Never push to main with `-f`")
+    ],
+    "Use [cart.ts](mdc:shop/web/cart.ts), __tests__/cart.ts and *all* of __init__.py": [
+        ("constraint", "Use `shop/web/cart.ts`, __tests__/cart.ts and all of __init__.py")
+    ],
+    "Read [the guide](./docs/guide.md#start) or [`docs/b.md`](docs/b.md) (or [this](c/d.md))": [
+        ("constraint", "Read the guide (`docs/guide.md`) or `docs/b.md` (or this, `c/d.md`)")
     ],
     "Before a release:\n\n- raise the version\n- run the tests": [
         ("constraint", "Before a release: raise the version; run the tests")

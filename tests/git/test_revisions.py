@@ -78,7 +78,8 @@ def added(text: str, *options: str) -> str:
 @given(st.integers(0, 10**6))
 def test_a_revision_answers_as_its_checkout_does(seed: int) -> None:
     here = os.getcwd()
-    with tempfile.TemporaryDirectory(dir=here) as folder, world.tamed():
+    named = mock.patch.dict(os.environ, {"PMEM_PROJECT_NAME": "Bakery"})  # not as its folder
+    with tempfile.TemporaryDirectory(dir=here) as folder, world.tamed(), named:
         os.chdir(folder)
         try:
             world.begin()

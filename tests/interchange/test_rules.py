@@ -110,7 +110,7 @@ LEADS = {
         ("constraint", f"When you add a part, check: {LONG}"),
     ],
     "New parts must not know the shop, see [the plan](plan.md).": [
-        ("constraint", "New parts must not know the shop, see the plan.")
+        ("constraint", "New parts must not know the shop, see the plan (`plan.md`).")
     ],
     "`web/` holds pages. " + "Never put a part there. " * 40: [
         (

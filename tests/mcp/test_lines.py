@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pmem import Project
 from pmem.project.workspace import Workspace
-from pmem.server.greeting import LISTS
+from pmem.server.greeting import HANDSHAKE, greetings
 from tests.conftest import NOW
 from tests.faults.console import PROGRAM
 from tests.mcp.talking import HELLO, MODERN, request, talk
@@ -74,6 +74,7 @@ def test_any_bytes_leave_the_server_answering(
         assert ("result" in answer) != ("error" in answer)
 
 
+LISTS: Final = [name for name in greetings()[HANDSHAKE[-1]] if name.endswith("/list")]
 GREETINGS: Final = [
     HELLO,
     {"jsonrpc": "2.0", "method": "notifications/initialized"},

@@ -234,7 +234,7 @@ def test_search_shows_the_beginning_of_a_text_beyond_all_reason(root: str) -> No
 
 def test_a_text_of_backticks_has_no_place_in_a_context(root: str) -> None:
     keep(root, memory(OTHER, "gear " + "`" * 2 * bounds.CONTEXT_CHARACTERS))
-    with mock.patch("pmem.core.context.filling.section", wraps=section) as framed:
+    with mock.patch("pmem.core.context.worth.section", wraps=section) as framed:
         assert OTHER not in project().build_context("gear").text
     assert all(call.args[3] <= bounds.CONTEXT_CHARACTERS for call in framed.call_args_list)
 

@@ -495,7 +495,7 @@ def _safe(**environment: Any) -> Any:
 
 def _hook(**environment: Any) -> Any:
     """Say what a session starts with, where more is kept than the least context holds."""
-    for number in range(40):
+    for number in range(20):
         data("add", f"Service {number} of the shop listens on port {number + 9000}")
     told = b'{"hook_event_name": "SessionStart", "session_id": "s"}'
     return data("hook", "session-start", stdin=told, **environment)["answer"].count("- [")

@@ -43,6 +43,7 @@ _NO_FOLDER: Final = "leads through what is no folder"
 _NO_FILE: Final = "is no regular file"
 _TRACKED: Final = ("ls-files", "--stage", "-z")
 _NOT_IGNORED: Final = "--exclude-standard"
+_DELETED: Final = b"R"
 _UNTRACKED: Final = ("ls-files", "--others", _NOT_IGNORED, "-z")
 
 
@@ -160,13 +161,16 @@ class Sources:
         """Return the files in a folder and below it that git does not ignore.
 
         Where git ignores the folder, or there is no git, it is all files there. Those of git and
-        of the memory are in neither.
+        of the memory are in neither, nor is one that git has and that is deleted.
 
         The top is "".
         """
         place = f":(top,literal){folder}"
-        known = self._asked("ls-files", "--cached", "--others", _NOT_IGNORED, "-z", "--", place)
-        files = sorted(set(map(os.fsdecode, known or ()))) or [*self._walked(folder, hidden=True)]
+        asked = ("ls-files", "-t", "--cached", "--others", "--deleted", _NOT_IGNORED, "-z")
+        states = [line.partition(b" ") for line in self._asked(*asked, "--", place) or ()]
+        gone = {file for state, _, file in states if state == _DELETED}
+        known = {os.fsdecode(file) for _, _, file in states if file not in gone}
+        files = sorted(known) or [*self._walked(folder, hidden=True)]
         outside = (file for file in files if not file.startswith(f"{self._own}/"))
         return [file for file in outside if self._why_not(file) is None]
 
