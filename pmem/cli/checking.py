@@ -1,5 +1,6 @@
 """`pmem check`: records, citations, what is due, secrets, the setup and merges."""
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from pmem.memory.citations import BrokenCitation, VerifyRequest
 from pmem.operations import table
 from pmem.operations.operation import plain_form
 from pmem.values.fields import NoArguments, RangeRequest, asked
+from pmem.values.ids import short
 from pmem.values.records import Citation, Memory
 from pmem.values.times import day
 
@@ -96,6 +98,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 _FIX: Final = "`pmem check --fix` fixes what is safe to fix"
 _SETTLE: Final = "`pmem inbox` settles what has changed"
 _CITED_COLOURS: Final = {"moved": "yellow", "accepted": "green"}
+_SEE_CHANGES: Final = (
+    "`pmem check origin` shows what changed outside pmem; `--accept REF` takes it as yours"
+)
+_FEW: Final = 5
 _LOST: Final = (CitationState.CHANGED, CitationState.GONE)
 
 
@@ -133,7 +139,22 @@ def _origin(session: CommandSession, options: CheckOptions) -> Report:
         RecordOrigin.MISSING: "removed outside pmem",
     }
     counts = [f"{count} {told.get(origin, origin)}" for origin, count in done.origins.items()]
-    return _findings_report(done, found, ", ".join(counts) or "none")
+    report = _findings_report(done, found, ", ".join(counts) or "none")
+    changed = [
+        one.path for one in found if one.code in (RecordOrigin.OUTSIDE, RecordOrigin.MISSING)
+    ]
+    if not changed:
+        return report
+    commit, since = ("commit it, or ", " since the last commit") if done.reviewed else ("", "")
+    if options.parts or options.signed:
+        return msgspec.structs.replace(
+            report, steps=[f"what you changed yourself: {commit}`pmem check origin --accept REF`"]
+        )
+    names = [short(os.path.basename(path).removesuffix(".json")) for path in changed]
+    few = ", ".join(names[:_FEW]) + ", ..." * (len(names) > _FEW)
+    line = f"{counted(len(names), 'record')} changed outside pmem{since}: {few}"
+    problems = [[[(line, "yellow")]]]
+    return msgspec.structs.replace(report, problems=problems, steps=[_SEE_CHANGES])
 
 
 def _take(session: CommandSession, options: CheckOptions) -> Report:

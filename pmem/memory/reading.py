@@ -263,7 +263,8 @@ def _listed(workspace: Workspace, request: ListRequest, then: datetime | None) -
     elif doubts.treats == "below":
         shown.sort(key=lambda memory: memory.id in origins)
     total = len(shown) if is_whole else workspace.memories.count(selection)
-    reason = "" if shown else _reason_for_none(workspace, request.wanted)
+    reason = f"nobody has reviewed any of {len(origins)}" if origins else ""
+    reason = "" if shown else reason or _reason_for_none(workspace, request.wanted)
     items = tuple(reversed(shown[: request.limit]))
     return MemoryListing(
         items=items, total=total, reason=reason, moment=workspace.now(), origins=origins

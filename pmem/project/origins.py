@@ -7,6 +7,7 @@ from hashlib import sha1, sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pmem.core.origin import DOUBTED, Holder, RecordOrigin, origin_of
+from pmem.core.trust import Trust, trust_of
 from pmem.errors import NotFound, PmemError, Refused, StorageRefused
 from pmem.storage.files import worktree
 from pmem.storage.files.listing import SUFFIX, record_file
@@ -367,10 +368,11 @@ class Doubts:
     def __init__(self, workspace: "Workspace", *, reviewed: bool = False) -> None:
         self.treats = "hide" if reviewed else workspace.settings.trust.unreviewed
         self._reviewed = reviewed
+        self._is_plain = workspace.settings.trust.is_plain
         self._origins = None if self.treats == "show" else origins_of(workspace)
         self._known: dict[str, RecordOrigin] = {}
-        if reviewed and self._origins is None:
-            raise Refused("what was reviewed is known only of files, as they are now")
+        if reviewed and (self._origins is None or self._origins.git.top is None):
+            raise Refused("what was reviewed is known only of files in git, as they are now")
 
     def of(self, records: Iterable[Record]) -> dict[str, RecordOrigin]:
         """Return the origins of those of some records that are in doubt, by their ids."""
@@ -380,6 +382,11 @@ class Doubts:
         new = [record for id_, record in asked.items() if id_ not in self._known]
         self._known |= self._origins.of(new, only_doubts=not self._reviewed) if new else {}
         return {id_: self._known[id_] for id_ in asked if self._is_doubted(self._known[id_])}
+
+    def is_lesser(self, record: Record) -> bool:
+        """Tell whether nobody stands for a record: an agent's or an import's, or in doubt."""
+        is_noted = trust_of(record) is Trust.LOW and not self._is_plain
+        return is_noted or self.mark(record) is not None
 
     def mark(self, record: Record) -> RecordOrigin | None:
         """Return the origin of a record that is in doubt, to be told beside it."""

@@ -98,13 +98,13 @@ def _recallable(source: ContextSource, ids: Sequence[str]) -> dict[str, float | 
 
 
 def _memory_item(source: ContextSource, memory: Memory, why: str, *, scored: bool = True) -> Item:
-    """Describe a memory, which is only shown with the newer one that changes it."""
+    """Describe a memory, which is only shown with the one that goes before it."""
     score = source.scores.get(memory.id) if scored else None
     item = memory_item(memory, ids=source.request.ids, score=score, why=why, plain=source.is_plain)
     found = source.differing.get(memory.id)
-    if found is None or found.newer is None:
+    if found is None or found.against is None:
         return item
-    return msgspec.structs.replace(item, via=found.newer)
+    return msgspec.structs.replace(item, via=found.against)
 
 
 def _all(source: ContextSource) -> list[Reasoned]:
@@ -156,7 +156,7 @@ def _id_of(found: Memory | Scored) -> str:
 
 
 def _newest_first(source: ContextSource, found: Sequence[Reasoned]) -> list[Reasoned]:
-    """Return what was found, each memory behind the newer one that changes it, found or not."""
+    """Return what was found, each memory behind the one that goes before it, found or not."""
     differing = source.differing
     ids = with_newer((_id_of(one) for one, _ in found), differing)
     both = [*found, *((source.usable[identifier], "related") for identifier in ids[len(found) :])]

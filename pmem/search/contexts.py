@@ -161,7 +161,7 @@ def _read_source(
         if request.works:
             usable.read_rules(AT_WORK)
     usable.read_judged()
-    return msgspec.structs.replace(source, differing=differences(usable))
+    return msgspec.structs.replace(source, differing=differences(usable, usable.doubts.is_lesser))
 
 
 def _shown_talk(source: ContextSource, talk: ConversationWindow) -> ConversationWindow:

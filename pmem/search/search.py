@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.core.filters import Filter, judge_of
+from pmem.core.lifecycle.neighbours import OUTRANKS, differences, newer_first
 from pmem.core.lifecycle.presence import OUT_OF_RECALL
 from pmem.core.outcomes import warns
 from pmem.core.record_keys import fixed_key, proven_key
@@ -184,7 +185,8 @@ def _best_of(
         others = [one for one in picked.ranked if one[1].id not in known_ids]
         if doubts.treats in AS_IT_IS:
             first = list(known[:limit])
-            return picked, [*first, *opened(workspace, others[: limit - len(first)])], 0
+            found = [*first, *opened(workspace, others[: limit - len(first)])]
+            return picked, _lesser_behind(found, doubts), 0
         both = [*known, *opened(workspace, others)]
         doubted = doubts.of(one.record for one in both)
         kept = [one for one in both if one.record.id not in doubted]
@@ -193,7 +195,17 @@ def _best_of(
         most *= _DEEPER
     if doubts.treats == "below":
         kept += [one for one in both if one.record.id in doubted]
-    return picked, kept[:limit], len(both) - len(kept)
+    return picked, _lesser_behind(kept[:limit], doubts), len(both) - len(kept)
+
+
+def _lesser_behind(found: list[LoadedHit], doubts: Doubts) -> list[LoadedHit]:
+    """Return hits in their order, but what nobody stands for behind what it contradicts."""
+    memories = [one.record for one in found if isinstance(one.record, Memory)]
+    differing = differences(memories, doubts.is_lesser)
+    behind = {id_: one for id_, one in differing.items() if one.relation == OUTRANKS}
+    if not behind:
+        return found
+    return [found[place] for place in newer_first([one.record.id for one in found], behind)]
 
 
 def _kept(workspace: Workspace, ranked: Iterable[Scored], doubts: Doubts) -> Iterator[LoadedHit]:

@@ -27,9 +27,10 @@ _LONGEST_VALUE: Final = 200
 _MOST: Final = 5
 """So many fields are told of a record."""
 _TEXTS: Final = ("content", "summary", "title", "messages")
+_SINCE: Final = " since the last commit"
 _WORDS: Final = {
-    RecordOrigin.OUTSIDE: "changed outside pmem since the last commit",
-    RecordOrigin.MISSING: "removed outside pmem since the last commit",
+    RecordOrigin.OUTSIDE: f"changed outside pmem{_SINCE}",
+    RecordOrigin.MISSING: f"removed outside pmem{_SINCE}",
     RecordOrigin.BROUGHT: "brought by commits that nobody has reviewed",
 }
 
@@ -123,8 +124,10 @@ def _finding(workspace: Workspace, origins: Origins, path: str, origin: RecordOr
         text = _text(_fields(_bytes(workspace, path)))
         return Finding(whole, origin, f"{said}: {text}", severity="notice")
     before, now = _fields(origins.text_before(path)), _fields(_bytes(workspace, path))
-    if origin is RecordOrigin.OUTSIDE and before is None:
-        said = "not written by pmem, and not committed"
+    if origins.git.top is None:
+        said = said.removesuffix(_SINCE)
+    elif origin is RecordOrigin.OUTSIDE and before is None:
+        said = "not committed, and pmem has not noted that it wrote it"
     what = "; ".join(_differences(before, now))
     return Finding(whole, origin, f"{said}: {what}" if what else said, severity="warning")
 

@@ -112,7 +112,7 @@ def roll_back() -> None:
         (edit_metadata, ["importance was 0.5, is 0.99", "created_at was"]),
         (delete, ["missing: removed outside pmem", 'it said "The limit is 40"']),
         (swap, ['"The limit is 40", is "Water is wet"', '"Water is wet", is "The limit is 40"']),
-        (forge, ['not written by pmem, and not committed: it says "Forged"']),
+        (forge, ['pmem has not noted that it wrote it: it says "Forged"']),
         (replay, ['content was "The limit is 41", is "The limit is 40"']),
         (replay_uncommitted, ['it says "The third fact"']),
         (roll_back, ['it said "The third fact"']),
@@ -144,7 +144,10 @@ def test_whoever_edits_by_hand_and_commits_never_meets_it() -> None:
 def test_what_is_changed_is_a_warning_and_fails_a_strict_check() -> None:
     start()
     edit_content()
-    assert b"1 changed outside pmem" in pmem("check").out
+    said = pmem("check").out
+    assert b"1 changed outside pmem" in said
+    assert b"1 record changed outside pmem since the last commit: " in said
+    assert b"`--accept REF` takes it as yours" in said
     (finding,) = pmem("check", "--json").data["origin"]["findings"]
     assert (finding["severity"], finding["code"]) == ("warning", "outside")
     assert pmem("check", "--strict").code == 1
@@ -193,6 +196,23 @@ def test_without_git_only_what_pmem_wrote_can_be_told() -> None:
     edit_content()
     forge_another()
     assert origins() == {"written": 1, "outside": 1, "unknown": 1}
+    assert b"1 record changed outside pmem: " in pmem("check").out
+    for command in (("list",), ("search", "limit"), ("context",)):
+        assert pmem(*command, "--reviewed").code == 7
+
+
+@pytest.mark.parametrize("is_in_git", [False, True])
+def test_whoever_has_no_list_sees_no_mark_on_what_was_never_committed(
+    is_in_git: bool, tmp_path: Path
+) -> None:
+    if is_in_git:
+        ok("init", "--quiet")
+    add_all("init"), add_all("add", "The limit is 40"), add_all("add", "Water is wet")
+    for home in ({}, {"HOME": str(tmp_path / "another")}):
+        assert b"(" not in pmem("list", environment=home).out
+        shutil.rmtree(tmp_path / "home/.local", ignore_errors=True)
+        assert b"(" not in pmem("list", environment=home).out
+        assert pmem("check", "origin", environment=home).code == 0
 
 
 def forge_another() -> None:
@@ -268,6 +288,8 @@ def test_only_what_was_reviewed_can_be_asked_for() -> None:
         out = pmem(*command, "--reviewed").out.decode()
         assert "Water is wet" in out, command
         assert "limit" not in out, command
+    alone = pmem("list", "--pinned", "--reviewed")
+    assert (alone.out, "nobody has reviewed any of 1" in alone.err) == (b"", True)
     done = pmem("search", "limit", "--reviewed", "--json").data
     assert (done["hits"], done["removed"]) == ([], {"unreviewed": 2})
     receipt = pmem("context", "water limit", "--reviewed").out.decode()
@@ -323,6 +345,65 @@ def test_a_branch_of_others_is_marked_until_it_is_reviewed(tmp_path: Path) -> No
     assert pmem("check", "--strict", "origin").code == 0
     ok("push", "--quiet", "origin", "HEAD:main")
     assert b"(not reviewed)" not in pmem("list").out
+
+
+def test_what_was_committed_by_hand_in_a_work_tree_that_is_gone_is_ones_own(tmp_path: Path) -> None:
+    start()
+    ok("clone", "--quiet", "--bare", ".", str(tmp_path / "hub"))
+    ok("remote", "add", "origin", str(tmp_path / "hub"))
+    ok("fetch", "--quiet", "origin")
+    ok("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "tree"))
+    here = os.path.abspath(".")
+    os.chdir(tmp_path / "tree")
+    edit_content()
+    commit()
+    os.chdir(here)
+    ok("worktree", "remove", str(tmp_path / "tree"))
+    ok("merge", "--quiet", "side")
+    assert origins() == {"reviewed": 1, "committed": 1}
+
+
+def test_what_a_rebase_goes_on_from_is_nobodys_own(tmp_path: Path) -> None:
+    start()
+    ok("clone", "--quiet", "--bare", ".", str(tmp_path / "hub"))
+    ok("remote", "add", "origin", str(tmp_path / "hub"))
+    ok("checkout", "--quiet", "-b", "forged")
+    edit_content()
+    commit()
+    ok("push", "--quiet", "origin", "forged")
+    ok("clone", "--quiet", "--branch", "main", str(tmp_path / "hub"), str(tmp_path / "other"))
+    os.chdir(tmp_path / "other")
+    Path("note").write_text("x")
+    commit()
+    ok("pull", "--quiet", "--rebase", "origin", "forged")
+    assert origins() == {"reviewed": 1, "brought": 1}
+
+
+@pytest.mark.parametrize("lesser", ["agent", "outside"])
+def test_what_contradicts_a_reviewed_memory_is_shown_behind_it_and_marked(lesser: str) -> None:
+    start()
+    add_all("add", "The port of the server is 80", "--subject", "server port")
+    commit()
+    who = ("--agent", "web") if lesser == "agent" else ()
+    text = ("The port of the server is 81", "--subject", "server port", "--force")
+    add_all(*who, "add", *text, "--importance", "0.9")
+    if lesser == "outside":
+        changed(file_with("is 81"), importance=1.0, pinned=True)
+    mark = {"agent": "noted by web", "outside": "changed outside"}[lesser]
+    for command in (("context", "server port"), ("search", "server port"), ("context",)):
+        out = pmem(*command).out.decode()
+        assert out.index("is 80") < out.index("is 81"), out
+        assert mark in out
+        assert "newer memory" not in out
+
+
+def test_words_that_are_repeated_outrank_no_memory_that_says_it_once() -> None:
+    start()
+    add_all("--agent", "web", "add", "limit " * 40 + "is 999", "--force")
+    add_all("--agent", "web", "add", "The limit is 999. " * 12, "--force")
+    for query in ("limit", "what is the limit?"):
+        (first, *_) = pmem("search", query, "--json").data["hits"]
+        assert first["text"] == "The limit is 40", query
 
 
 class World:

@@ -17,7 +17,7 @@ _PACKED_REMOTE: Final = re.compile(rb" refs/remotes/([^/\n]+)/")
 _MADE: Final = re.compile(
     rb"[0-9a-f]+ ([0-9a-f]+) [^\t]*<([^>\t]*)> [^\t]*\t"
     rb"(?:commit|cherry-pick|revert|am|(?:pull |rebase)[^:]*\((?:pick|reword|edit|squash|fixup"
-    rb"|continue)\)|(?:merge|pull)[^\t]*: (?!Fast-forward))"
+    rb"|continue)\)|(?:merge|pull)[^\t]*: (?:Merge made|In-index merge))"
 )
 """A line of a log of references that tells of a commit which was made here, and by whom."""
 
@@ -194,21 +194,19 @@ def shared_branch(top: str) -> str:
 
 
 def made_here(top: str) -> dict[str, str]:
-    """Return the commits that the logs of this repository's work trees tell were made in them.
+    """Return the commits that the logs of a repository's work trees and branches tell were made.
 
     For each commit it has the address of whoever made it.
     """
     shared = shared_git_folder(top)
-    folders = [shared]
-    try:
-        trees = os.path.join(shared, "worktrees")
-        folders += [os.path.join(trees, name) for name in os.listdir(trees)]
-    except OSError:
-        pass
+    logs = [os.path.join(shared, "logs", "HEAD")]
+    for folder in ("worktrees", os.path.join("logs", "refs", "heads")):  # its tree may be gone
+        for place, _, names in os.walk(os.path.join(shared, folder)):
+            is_log = folder != "worktrees" or os.path.basename(place) == "logs"
+            logs += [os.path.join(place, name) for name in names if is_log]
     found: dict[str, str] = {}
-    for folder in folders:
-        data = _end_of(os.path.join(folder, "logs", "HEAD"))
-        for one in _MADE.finditer(data):
+    for log in logs:
+        for one in _MADE.finditer(_end_of(log)):
             found[one[1].decode()] = one[2].decode("utf-8", "replace")
     return found
 
