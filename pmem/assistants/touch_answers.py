@@ -12,7 +12,7 @@ from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of, naming
 from pmem.core.filters import Filter, cited_files
 from pmem.core.lines import shortened
-from pmem.core.origin import doubt_of
+from pmem.core.origin import origin_mark
 from pmem.core.outcomes import warns
 from pmem.core.places import nearness
 from pmem.core.selection import Selection
@@ -181,7 +181,7 @@ def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], mos
     lines = [
         (
             workspace.mask.text(
-                f"{naming(memory.id, memory.places)}{doubt_of(doubted.get(memory.id))}"
+                f"{naming(memory.id, memory.places)}{origin_mark(doubted.get(memory.id))}"
                 f"{label_of(memory, plain=plain)}"
                 f"{'(stale) ' if staleness(memory) else ''}"
             ),

@@ -18,7 +18,7 @@ from pmem.core import exactjson
 from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
-from pmem.core.origin import RecordOrigin, doubt_of
+from pmem.core.origin import RecordOrigin, origin_mark
 from pmem.core.trust import Trust, label_of, trust_of
 from pmem.core.visible import subject_before
 from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
@@ -167,7 +167,7 @@ def memory_line(
     return [
         (short(memory.id), "cyan"),
         (f" {marks}{memory.type:<10} ", "dim"),
-        (doubt_of(origin) + label_of(memory), "yellow"),
+        (origin_mark(origin) + label_of(memory), "yellow"),
         (subject_before(memory.subject, memory.content), "bold"),
         (" ".join(memory.content.split()), ""),
         (state_mark(memory.state) or validity_mark(memory, at), "yellow"),

@@ -11,7 +11,7 @@ from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.lifecycle.presence import describe_matches, state_mark, state_option
-from pmem.core.origin import doubt_of
+from pmem.core.origin import origin_mark
 from pmem.core.retrieval.factors import Weights
 from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import mark_of
@@ -177,7 +177,7 @@ def marks_in(found: SearchResult) -> dict[str, str]:
 def tie_of(related: Related) -> str:
     """Say what a memory has to do with the hit that brought it along."""
     hit, how = short(related.via), related.type.replace("_", " ")
-    mark = doubt_of(related.origin)
+    mark = origin_mark(related.origin)
     if related.type == _PLAIN_LINK:
         return f"{mark}related to {hit}"
     return f"{mark}({hit} {how} it)" if related.forward else f"{mark}{how} {hit}"
@@ -190,7 +190,7 @@ def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
         (f" {hit.score:.2f} ", "green"),
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
         (f"[{mark}] " if mark else "", "yellow"),
-        (doubt_of(hit.origin), "yellow"),
+        (origin_mark(hit.origin), "yellow"),
         (mark_of(hit.trust, hit.noted_by or ""), "yellow"),
         *who,
         *marked_words(snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),

@@ -67,7 +67,7 @@ def origin_of(held: Holder | None, *, written: bool | None) -> RecordOrigin:
     )
 
 
-def doubt_of(origin: object) -> str:
+def origin_mark(origin: object) -> str:
     """Return how an origin is told beside a text; nothing where there is nothing to say."""
     mark = _MARKS.get(origin) if isinstance(origin, RecordOrigin) else None
     return f"({mark}) " if mark else ""

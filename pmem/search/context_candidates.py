@@ -9,7 +9,7 @@ from pmem.conversation.window import ConversationWindow
 from pmem.core.context.parts import Candidates, Exchange, Format, Item, Omitted
 from pmem.core.context.worth import ALWAYS, FLOOR, LEAST_LIKELY, Worth, mode_of, per_token, tie
 from pmem.core.lifecycle.neighbours import newer_first, with_newer
-from pmem.core.origin import doubt_of
+from pmem.core.origin import origin_mark
 from pmem.core.pruning.segments import units
 from pmem.core.retrieval.question import searched_part
 from pmem.core.text.speech import TOOLS, speech_of
@@ -236,7 +236,7 @@ def _said(source: ContextSource) -> Recalled:
 
 def _marked(source: ContextSource, found: LoadedHit, item: Item) -> Item:
     """Return an item that says whether what holds it is in doubt."""
-    mark = doubt_of(source.usable.doubts.mark(found.record))
+    mark = origin_mark(source.usable.doubts.mark(found.record))
     return msgspec.structs.replace(item, label=f"{mark}{item.label}") if mark else item
 
 

@@ -11,7 +11,7 @@ from pmem.core.context.filling import PINNED
 from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
 from pmem.core.context.writing import naming
-from pmem.core.origin import doubt_of
+from pmem.core.origin import origin_mark
 from pmem.core.outcomes import failed, told_with, warns
 from pmem.core.retrieval.documents import place_of, shown_text
 from pmem.core.text.speech import TOOLS, speech_of
@@ -155,7 +155,7 @@ def marking(source: "ContextSource") -> Callable[[Item], Item]:
             item = msgspec.structs.replace(item, difference=differing[item.id])
         fields, stale = disputed_by_id(item.id), () if item.stale else stale_by_id(item.id)
         record = records.get(item.id)
-        doubt = doubt_of(record and doubts.mark(record))
+        doubt = origin_mark(record and doubts.mark(record))
         label = item.label if item.label.startswith(doubt) else f"{doubt}{item.label}"
         if fields and _DISPUTED not in label:
             label += f"{_DISPUTED}{', '.join(fields)}) "

@@ -11,7 +11,7 @@ from typing import Any, Final
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import cut, fence_of, naming
 from pmem.core.lifecycle.presence import describe_matches
-from pmem.core.origin import doubt_of
+from pmem.core.origin import origin_mark
 from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet
 from pmem.core.text.terms import snippet, terms
@@ -104,7 +104,7 @@ def _search(found: SearchResult, budget: int, count: Count) -> str:
     items += [
         Item(
             id=one.id,
-            label=f"{naming(one.id)}{doubt_of(one.origin)}"
+            label=f"{naming(one.id)}{origin_mark(one.origin)}"
             f"({one.type.replace('_', ' ')} {short(one.via)}) ",
             text=snippet(one.text.split(), asked, _WORDS),
         )
@@ -122,7 +122,7 @@ def _hit_item(hit: SearchHit, asked: frozenset[str], mark: str = "") -> Item:
     about = () if hit.kind is SearchKind.MEMORY else (f"{hit.kind} {day(hit.created_at)}",)
     name = naming(hit.id, hit.places or about)
     trust = mark_of(hit.trust, hit.noted_by or "")
-    label = f"{name}{doubt_of(hit.origin)}{trust}{state}{mark}{who}"
+    label = f"{name}{origin_mark(hit.origin)}{trust}{state}{mark}{who}"
     return Item(id=hit.id, label=label, text=snippet(hit.text.split(), asked, _WORDS) + stale)
 
 

@@ -8,7 +8,7 @@ from pmem.cli.screens.drawing import Row, ScreenView, drawn_rows, folded
 from pmem.cli.screens.lists import legend, marks_of
 from pmem.cli.session import Line
 from pmem.core.lifecycle.presence import state_mark
-from pmem.core.origin import doubt_of
+from pmem.core.origin import origin_mark
 from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import Trust, mark_of
 from pmem.search.hits import SearchHit
@@ -80,7 +80,7 @@ def _tail(hit: SearchHit, view: ScreenView) -> Line:
     trust = mark_of(hit.trust if hit.trust is Trust.MEDIUM else None).strip(" ()")
     told = [view.when(hit.created_at), trust, state_mark(hit.state).strip(" ()")]
     stale = f"stale: {', '.join(hit.stale)}" if hit.stale else ""
-    stale = "  ".join(filter(None, (doubt_of(hit.origin).strip(" ()"), stale)))
+    stale = "  ".join(filter(None, (origin_mark(hit.origin).strip(" ()"), stale)))
     return [("  ".join(filter(None, told)), "dim"), (f"  {stale}" if stale else "", "red")]
 
 

@@ -8,7 +8,7 @@ from pmem.cli.screens.drawing import Row, ScreenView, bar, drawn_rows, folded, h
 from pmem.cli.screens.stories import memory_text, who_did
 from pmem.cli.session import Line, Span
 from pmem.core.lifecycle.presence import state_mark, validity_mark
-from pmem.core.origin import doubt_of
+from pmem.core.origin import origin_mark
 from pmem.core.retention import valid_at
 from pmem.core.trust import Trust, mark_of, trust_of
 from pmem.values.ids import short
@@ -28,7 +28,7 @@ def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:
         is_stale, is_disputed = memory.id in found.stale, memory.id in found.disputed
         marks = marks_of(memory, at, stale=is_stale, disputed=is_disputed)
         cells = [(short(memory.id), "cyan"), marks, (memory.type, "dim")]
-        mark = doubt_of(found.origins.get(memory.id)).strip(" ()")
+        mark = origin_mark(found.origins.get(memory.id)).strip(" ()")
         rows.append(Row(cells, memory_text(memory), _memory_tail(memory, at, view, mark)))
     yield from drawn_rows(rows, view)
     yield from legend((row.cells[1] for row in rows), view)

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
 from typing import Final
+from weakref import finalize
 
 from pmem.storage.files import safe_files
 from pmem.storage.files.addresses import address
@@ -39,7 +40,7 @@ _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 
 
 class OwnWrites:
-    """What this person's pmem wrote; each question opens the database anew.
+    """What this person's pmem wrote, for the questions of one call.
 
     Records are named by their paths in the memory folder. A `read_only` one writes nothing.
     """
@@ -48,6 +49,7 @@ class OwnWrites:
         self.path, self._key_path = _places(environment)
         self._read_only = read_only
         self._key: bytes | None = None
+        self._reader: sqlite3.Connection | None = None
 
     @property
     def is_kept(self) -> bool:
@@ -158,12 +160,15 @@ class OwnWrites:
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
         """Open the database to read it; None where there is none that can be used."""
-        connection = self._open("ro") if self.path and os.path.exists(self.path) else None
-        if connection is None:
+        if self._reader is None and self.path and os.path.exists(self.path):
+            self._reader = self._open("ro")
+            if self._reader is not None:
+                finalize(self, self._reader.close)
+        if self._reader is None:
             yield None
             return
-        with closing(connection), suppress(sqlite3.Error):
-            yield connection
+        with suppress(sqlite3.Error):
+            yield self._reader
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection | None]:
