@@ -12,11 +12,10 @@ from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of, naming
 from pmem.core.filters import Filter, cited_files
 from pmem.core.lines import shortened
-from pmem.core.origin import origin_mark
 from pmem.core.outcomes import warns
 from pmem.core.places import nearness
 from pmem.core.selection import Selection
-from pmem.core.trust import label_of, may_be_told, may_stop
+from pmem.core.trust import label_of, may_be_told, may_stop, origin_mark
 from pmem.errors import TooLarge
 from pmem.memory.reading import Staleness, fix_of
 from pmem.project.caller import noted_for, serving

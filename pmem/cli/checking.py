@@ -17,8 +17,8 @@ from pmem.cli.session import Answer, CommandSession, Line, counted
 from pmem.core import findings
 from pmem.core.citations import CitationState, Lines
 from pmem.core.findings import Finding
-from pmem.core.origin import RecordOrigin
 from pmem.core.outcomes import is_due
+from pmem.core.trust import RecordOrigin
 from pmem.core.visible import one_visible_line
 from pmem.errors import PmemError, UsageError
 from pmem.memory.accepting import AcceptedCitation

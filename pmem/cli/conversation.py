@@ -1,9 +1,6 @@
-"""`pmem conversation`, `pmem episode`, `pmem delta`, `pmem checkpoint`: talk, and its threads."""
+"""`pmem conversation` and `pmem episode`: conversations, and what a context shows of them."""
 
 from collections.abc import Iterator
-from typing import Final
-
-import msgspec
 
 from pmem.cli import render
 from pmem.cli.asking import asks, own
@@ -13,20 +10,15 @@ from pmem.conversation import conversations
 from pmem.conversation.episodes import EpisodeRequest, EpisodesRequest
 from pmem.conversation.message_changes import MarkRequest, RemoveMessageRequest
 from pmem.conversation.pruning import PruneRequest, Pruning
-from pmem.core import exactjson
 from pmem.core.lines import shortened
-from pmem.core.visible import escaped
 from pmem.errors import UsageError
 from pmem.memory.conversations import ConversationRequest, LookRequest, Transcript, current
 from pmem.memory.reading import EpisodeShowRequest, ShownRecord
 from pmem.operations import table
-from pmem.search import threads
-from pmem.values.fields import NoArguments
 from pmem.values.ids import short
-from pmem.values.records import Conversation, Episode, EpisodeType, Message, dump_line
-from pmem.values.times import day, iso
+from pmem.values.records import Conversation, Episode, EpisodeType, Message
+from pmem.values.times import day
 
-_STATE: Final = 'give one object, such as {"context": "step 3"}'
 _WITHHELD = "the outcome is not kept: what is said of a person needs a person's consent"
 
 
@@ -345,74 +337,3 @@ def _episode_line(episode: Episode) -> Line:
         (f"  {day(episode.created_at)}  {episode.type:<{_TYPE_WIDTH}}", "dim"),
         (f"  {' '.join(episode.title.split())}", ""),
     ]
-
-
-@asks(NoArguments)
-def delta(
-    session: CommandSession,
-    _: NoArguments,
-    thread: str = own("Who asks: a session's name.", ..., shown="NAME", completes="thread"),
-) -> Answer:
-    """Show what is new to a thread since it last asked.
-
-    A thread's first call sets where it starts. With --read-only, the same is shown again next
-    time.
-    """
-    found = session.run(table.DELTA, threads.ThreadRequest(thread=thread))
-    lines: list[Line] = [[(line, "")] for line in found.lines]
-    return Answer(data=found, lines=lines, note=_delta_note(session, found))
-
-
-@asks(threads.SaveRequest, state={})
-def save_state(
-    session: CommandSession,
-    request: threads.SaveRequest,
-    state: str | None = own("The state, a JSON object.", shown="JSON|-", is_argument=True),
-) -> Answer:
-    """Save a thread's state in place of the one saved before."""
-    value = exactjson.read_given(session.input(state, "the state"), "the state", _STATE)
-    request = msgspec.structs.replace(request, state=value)
-    saved = session.run(table.SAVE_CHECKPOINT, request)
-    return Answer(data=saved, lines=[[("saved ", "green"), *_state_line(saved)]])
-
-
-@asks(threads.CheckpointRequest)
-def load_state(session: CommandSession, request: threads.CheckpointRequest) -> Answer:
-    """Print a thread's state as it was saved last."""
-    loaded = session.run(table.LOAD_CHECKPOINT, request)
-    return Answer(data=loaded, raw=escaped(dump_line(loaded.state).decode()) + "\n")
-
-
-@asks(threads.CheckpointsRequest)
-def list_states(session: CommandSession, request: threads.CheckpointsRequest) -> Answer:
-    """List checkpoints, the last saved first."""
-    found = session.run(table.CHECKPOINTS, request)
-    nothing = "no checkpoint; `pmem checkpoint save` saves one"
-    return listed(found, nothing, lines=map(_state_line, found.items))
-
-
-@asks(threads.CheckpointRequest)
-def remove_state(session: CommandSession, request: threads.CheckpointRequest) -> Answer:
-    """Remove a thread's saved state for good."""
-    gone = session.run(table.REMOVE_CHECKPOINT, request)
-    return Answer(data=gone, lines=[[("removed ", "green"), (request.thread, "")]])
-
-
-def _state_line(item: threads.CheckpointInfo) -> Line:
-    user = f"  of {item.user}" if item.user else ""
-    return [
-        (item.thread, "cyan"),
-        (user, ""),
-        (f"  {item.size} bytes  {iso(item.updated_at)}", "dim"),
-    ]
-
-
-def _delta_note(session: CommandSession, found: threads.Delta) -> str:
-    if not found.revision:
-        return "a new thread, which could not be noted: it starts once it asks where pmem may write"
-    if found.total:
-        untold = found.revision == found.since and not session.read_only
-        return "this could not be noted as told and is told again next time" if untold else ""
-    if found.since:
-        return f"nothing new since revision {found.since}"
-    return "a new thread: what there is counts as seen"

@@ -18,8 +18,7 @@ from pmem.core import exactjson
 from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
-from pmem.core.origin import RecordOrigin, origin_mark
-from pmem.core.trust import Trust, label_of, trust_of
+from pmem.core.trust import RecordOrigin, Trust, label_of, origin_mark, trust_of
 from pmem.core.visible import subject_before
 from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
 from pmem.memory.reading import ListRequest, MessageRef, NamesRequest, ShowRequest

@@ -1,4 +1,4 @@
-"""`pmem search`, `pmem context` and `pmem query`."""
+"""`pmem search` and `pmem query`."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -11,13 +11,11 @@ from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core import exactjson
 from pmem.core.lifecycle.presence import describe_matches, state_mark, state_option
-from pmem.core.origin import origin_mark
 from pmem.core.retrieval.factors import Weights
 from pmem.core.text.terms import snippet, terms
-from pmem.core.trust import mark_of
+from pmem.core.trust import mark_of, origin_mark
 from pmem.errors import InvalidValue
 from pmem.operations import table
-from pmem.search.context_request import ContextRequest
 from pmem.search.hits import Expectation, Related, SearchHit, SearchRequest
 from pmem.search.search import SearchResult
 from pmem.values.bounds import TEXT_BYTES
@@ -273,27 +271,3 @@ def _full_lines(item: "Full") -> Iterator[Line]:
         if value:
             text = " ".join(tell_value(name, value).split())
             yield [(f"{name + ':':<15}", "dim"), (text, "")]
-
-
-@asks(ContextRequest)
-def context(
-    session: CommandSession,
-    request: ContextRequest,
-    no_mine: bool = own("Leave out your own memory."),
-) -> Answer:
-    """Print what a model should read first, within a token budget."""
-    request = msgspec.structs.replace(
-        request, agent=session.asker and session.concerned, omitted=session.json, mine=not no_mine
-    )
-    session.take_in_at_terminal()
-    built = session.run(table.CONTEXT, request)
-    how = "estimated" if built.tokenizer == "estimate" else "counted"
-    note = f"{built.tokens:,} of {built.budget:,} tokens, {how}"
-    if not built.text:
-        note += ": the budget is too small for anything"
-    return Answer(
-        data=built,
-        raw=built.text and built.text.rstrip("\n") + "\n",
-        note="\n".join([*built.notes, note]),
-        receipt=drawn(session, "lists.receipt_screen", built, note) if request.explain else None,
-    )

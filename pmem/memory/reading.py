@@ -10,16 +10,14 @@ import msgspec
 
 from pmem.core.checks import meant_category
 from pmem.core.filters import Filter, fold
-from pmem.core.origin import RecordOrigin
 from pmem.core.outcomes import warns
 from pmem.core.policy import EVERYTHING, PROCEDURAL
 from pmem.core.record_keys import fixed_key
 from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
-from pmem.core.trust import with_trust
+from pmem.core.trust import RecordOrigin, with_trust
 from pmem.errors import Ambiguous, NotFound, Refused
 from pmem.project.caller import serving, within
-from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.values.fields import AsOf, asked, ref
 from pmem.values.ids import matches
@@ -254,6 +252,8 @@ def list_memories(workspace: Workspace, request: ListRequest) -> MemoryListing:
 def _listed(workspace: Workspace, request: ListRequest, then: datetime | None) -> MemoryListing:
     """Return the memories that pass a filter; of the active ones those that hold at a moment."""
     selection = Selection(wanted=request.wanted, holding_at=then)
+    from pmem.project.origins import Doubts  # `add` needs none of it
+
     doubts = Doubts(workspace, reviewed=request.reviewed)
     is_whole = request.limit is None or doubts.treats in ("below", "hide")
     shown = workspace.memories.select(selection, ("-id",), None if is_whole else request.limit)

@@ -3,11 +3,9 @@
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from hashlib import sha1, sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pmem.core.origin import DOUBTED, Holder, RecordOrigin, origin_of
-from pmem.core.trust import Trust, trust_of
+from pmem.core.trust import DOUBTED, Holder, RecordOrigin, Trust, origin_of, trust_of
 from pmem.errors import NotFound, PmemError, Refused, StorageRefused
 from pmem.storage.files import worktree
 from pmem.storage.files.listing import SUFFIX, record_file
@@ -398,6 +396,8 @@ class Doubts:
 
 def blob_names(data: bytes, length: int) -> list[str]:
     """Return how git names a file's content: as it is, and with the ends of lines that it keeps."""
+    from hashlib import sha1, sha256
+
     kind = sha1 if length == _SHA1 else sha256
     texts = dict.fromkeys((data, plain(data)))
     return [kind(b"blob %d\0%b" % (len(text), text)).hexdigest() for text in texts]

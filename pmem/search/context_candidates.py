@@ -9,11 +9,11 @@ from pmem.conversation.window import ConversationWindow
 from pmem.core.context.parts import Candidates, Exchange, Format, Item, Omitted
 from pmem.core.context.worth import ALWAYS, FLOOR, LEAST_LIKELY, Worth, mode_of, per_token, tie
 from pmem.core.lifecycle.neighbours import newer_first, with_newer
-from pmem.core.origin import origin_mark
 from pmem.core.pruning.segments import units
 from pmem.core.retrieval.question import searched_part
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms
+from pmem.core.trust import origin_mark
 from pmem.search.context_answers import ContextSource
 from pmem.search.context_items import (
     episode_item,

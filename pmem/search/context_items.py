@@ -11,12 +11,11 @@ from pmem.core.context.filling import PINNED
 from pmem.core.context.parts import Item
 from pmem.core.context.worth import made
 from pmem.core.context.writing import naming
-from pmem.core.origin import origin_mark
 from pmem.core.outcomes import failed, told_with, warns
 from pmem.core.retrieval.documents import place_of, shown_text
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms
-from pmem.core.trust import label_of
+from pmem.core.trust import label_of, origin_mark
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.search.hits import LoadedHit
 from pmem.values.ids import short

@@ -8,14 +8,13 @@ from typing import Annotated, Any, Final, NamedTuple
 import msgspec
 
 from pmem.core.filters import Filter
-from pmem.core.origin import RecordOrigin
 from pmem.core.policy import CATEGORY_OF_KIND
 from pmem.core.retrieval.collection import LinkedMemory, brought_along
 from pmem.core.retrieval.documents import shown_text
 from pmem.core.retrieval.factors import Weights
 from pmem.core.retrieval.pool import DocumentKey
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
-from pmem.core.trust import Trust, noted_by, trust_of
+from pmem.core.trust import RecordOrigin, Trust, noted_by, trust_of
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace

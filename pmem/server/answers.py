@@ -11,11 +11,10 @@ from typing import Any, Final
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import cut, fence_of, naming
 from pmem.core.lifecycle.presence import describe_matches
-from pmem.core.origin import origin_mark
 from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet
 from pmem.core.text.terms import snippet, terms
-from pmem.core.trust import label_of, mark_of
+from pmem.core.trust import label_of, mark_of, origin_mark
 from pmem.memory.changes import ChangedRecords
 from pmem.memory.outcomes import Tried
 from pmem.memory.reading import MessageRef, ShownRecord

@@ -11,8 +11,8 @@ import orjson
 
 from pmem.core.findings import Finding
 from pmem.core.lines import shortened
-from pmem.core.origin import RecordOrigin
 from pmem.core.secrets import unsecret
+from pmem.core.trust import RecordOrigin
 from pmem.errors import PmemError
 from pmem.memory.changes import RecordsRequest
 from pmem.project.origins import Origins, origins_of

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pmem.core.origin import RecordOrigin
+from pmem.core.trust import RecordOrigin
 from pmem.project.origins import Origins
 from pmem.project.workspace import Workspace
 from tests.effort import IS_THOROUGH

@@ -8,9 +8,8 @@ from pmem.cli.screens.drawing import Row, ScreenView, drawn_rows, folded
 from pmem.cli.screens.lists import legend, marks_of
 from pmem.cli.session import Line
 from pmem.core.lifecycle.presence import state_mark
-from pmem.core.origin import origin_mark
 from pmem.core.text.terms import snippet, terms
-from pmem.core.trust import Trust, mark_of
+from pmem.core.trust import Trust, mark_of, origin_mark
 from pmem.search.hits import SearchHit
 from pmem.search.search import SearchResult
 from pmem.values.ids import short

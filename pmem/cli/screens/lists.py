@@ -8,9 +8,8 @@ from pmem.cli.screens.drawing import Row, ScreenView, bar, drawn_rows, folded, h
 from pmem.cli.screens.stories import memory_text, who_did
 from pmem.cli.session import Line, Span
 from pmem.core.lifecycle.presence import state_mark, validity_mark
-from pmem.core.origin import origin_mark
 from pmem.core.retention import valid_at
-from pmem.core.trust import Trust, mark_of, trust_of
+from pmem.core.trust import Trust, mark_of, origin_mark, trust_of
 from pmem.values.ids import short
 from pmem.values.records import Episode, Event, EventKind, Fact, Memory, State, Status
 

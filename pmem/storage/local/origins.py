@@ -13,12 +13,15 @@ import sqlite3
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from hashlib import blake2b
 from typing import Final
-from weakref import finalize
 
 from pmem.storage.files import safe_files
 from pmem.storage.files.addresses import address
+
+try:
+    from _blake2 import blake2b  # as every command needs it, and hashlib loads OpenSSL besides
+except ImportError:
+    from hashlib import blake2b
 
 _KEY_BYTES: Final = 32
 _PRIVATE: Final = 0o600
@@ -50,6 +53,10 @@ class OwnWrites:
         self._read_only = read_only
         self._key: bytes | None = None
         self._reader: sqlite3.Connection | None = None
+
+    def __del__(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
 
     @property
     def is_kept(self) -> bool:
@@ -162,8 +169,6 @@ class OwnWrites:
         """Open the database to read it; None where there is none that can be used."""
         if self._reader is None and self.path and os.path.exists(self.path):
             self._reader = self._open("ro")
-            if self._reader is not None:
-                finalize(self, self._reader.close)
         if self._reader is None:
             yield None
             return
