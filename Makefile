@@ -30,6 +30,7 @@ assistants: $(VENV)/.developing  # Claude Code, Codex, Gemini CLI and OpenCode f
 	$(BIN)/python -m tests.assistants.real
 	$(BIN)/python -m tests.assistants.real_capture
 	$(BIN)/python -m tests.assistants.real_reads
+	$(BIN)/python -m tests.assistants.real_packages
 
 browser: $(VENV)/.browsing  # the page of `pmem report` in Chromium; PMEM_SHOTS=DIR keeps pictures
 	PMEM_THOROUGH=1 PMEM_BROWSER=1 $(BIN)/python -m pytest -n 0 -s tests/report/test_chromium.py

@@ -24,7 +24,7 @@ from pmem.assistants.harnesses import (
 )
 from pmem.assistants.json_entries import JsonEntries
 from pmem.assistants.texts import agents_md, opencode_plugin
-from pmem.project.configuration import DEFAULT_FOLDER
+from pmem.storage.files.worktree import MEMORY_FOLDER
 
 _PROJECT: Final = tomllib.loads(
     Path(__file__).parents[1].joinpath("pyproject.toml").read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ _SKILL: Final = f"""\
 name: project-memory
 description: >-
   What this project's people recorded - rules, decisions, how-to, what failed. Use it where there
-  is a folder {DEFAULT_FOLDER}/, before you decide something, when somebody asks for a reason, when
+  is a folder {MEMORY_FOLDER}/, before you decide something, when somebody asks for a reason, when
   the person settles or corrects something, and when an attempt fails.
 ---
 
@@ -84,7 +84,7 @@ _PACKAGES: Final = {
         ".claude-plugin/plugin.json",
         {},
         (
-            "claude plugin marketplace add .",
+            "claude plugin marketplace add ./",
             "claude plugin install pmem@pmem",
             "claude plugin uninstall pmem@pmem",
         ),
@@ -127,7 +127,7 @@ def _files_of(name: str) -> dict[str, str]:
     written = harness.files["project"]
     hooks = next(file.hooks for file in written if file.hooks)
     server = next((file.server for file in written if file.server), _SERVERS)
-    when = agents_md(DEFAULT_FOLDER).put(None).partition("-->\n\n")[2].rpartition("\n\n<!--")[0]
+    when = agents_md(MEMORY_FOLDER).put(None).partition("-->\n\n")[2].rpartition("\n\n<!--")[0]
     commands = "\n".join(package.commands)
     listed = _entries(name, SetupFile("", server=server))
     manifest = {**_ABOUT, **package.more}

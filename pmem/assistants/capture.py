@@ -15,15 +15,10 @@ from pmem.assistants.events import spoken
 from pmem.assistants.session_work import SessionPart, part_since
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
-from pmem.core.duplicates.lexicon import WordClass, look
-from pmem.core.extraction.facts import extract
 from pmem.core.filters import Filter
 from pmem.core.lines import shortened
 from pmem.core.own_words import ASKS
 from pmem.core.selection import Selection
-from pmem.core.text.blocks import read_prose
-from pmem.core.text.sentences import read, split_sentences
-from pmem.core.text.terms import terms
 from pmem.core.visible import one_visible_line
 from pmem.project.workspace import Workspace
 from pmem.values.records import MemoryType, Message, Role, State
@@ -141,6 +136,8 @@ def _first_turns(turns: Collection[int]) -> dict[int, int]:
 
 def _chosen(said: Sequence[SessionWords], noted: Iterable[str]) -> dict[SessionWords, str]:
     """Return the messages that are quoted, and what is quoted of each."""
+    from pmem.core.text.terms import terms
+
     kept = [frozenset(terms(text)) for text in noted]
     words = [  # "go ahead" and "All tests pass now." are no more than remarks
         one
@@ -187,12 +184,18 @@ def _value(said: SessionWords) -> float:
 
 @lru_cache(maxsize=512)
 def _prose(text: str) -> str:
+    from pmem.core.text.blocks import read_prose
+
     return read_prose(text)
 
 
 @lru_cache(maxsize=512)
 def _signs(text: str) -> int:
     """Return how much a person's message rules, limits or reasons; questions do not."""
+    from pmem.core.duplicates.lexicon import WordClass, look  # what most starts and stops need not
+    from pmem.core.extraction.facts import extract
+    from pmem.core.text.sentences import read, split_sentences
+
     prose = _prose(text[:_READ])
     told = (one for one in split_sentences(prose) if len(one.split()) >= _LEAST_WORDS)
     words = (word for one in told if not one.endswith("?") for word in read(one).words)
@@ -206,6 +209,8 @@ def _signs(text: str) -> int:
 
 def _quote(text: str, longest: int) -> str:
     """Return the part of a message that is quoted: its own words, from its first sign on."""
+    from pmem.core.text.sentences import split_sentences
+
     prose = " ".join(_prose(text).split()).replace('"', "'")
     if len(prose) > longest:
         told = split_sentences(prose)
@@ -216,6 +221,8 @@ def _quote(text: str, longest: int) -> str:
 
 def _has(noted: Collection[frozenset[str]], quote: str) -> bool:
     """Tell whether a memory says what a quotation says."""
+    from pmem.core.text.terms import terms
+
     told = frozenset(terms(quote))
     return any(len(told & one) >= _NOTED * len(told) for one in noted if told)
 

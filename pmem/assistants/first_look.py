@@ -1,4 +1,4 @@
-"""Is there surely nothing to say of a tool's call? A look that loads next to nothing.
+"""Is there surely nothing to say of a tool's call, or a prompt? A look that loads next to nothing.
 
 Most calls touch what no memory is about, or what was said before. Only where something may be to
 be said, or where that cannot be told at once, is the memory opened (see decision 49).
@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from pmem.assistants.tool_calls import ToolFile
-from pmem.storage.files.worktree import in_main_tree, name_in, project_top
+from pmem.storage.files.worktree import in_main_tree, name_in, own_folder, project_top
 from pmem.storage.git.tracked import foreign
-from pmem.storage.index.applying import applying, proven
+from pmem.storage.index.applying import applying, mentions, proven
 from pmem.storage.local.shown_keys import (
     MOST_TOUCHED,
     known_at_once,
@@ -20,6 +20,9 @@ from pmem.storage.local.shown_keys import (
     touched_count,
 )
 
+LEAST_TERMS = 2
+"""A prompt with fewer words to look for asks for nothing that can be found; a question, with none.
+"""
 _STOPS = b'"stops_edits"'
 
 
@@ -72,3 +75,25 @@ def ids_of_error(folder: str, evidence: Sequence[str]) -> tuple[str, ...] | None
     """
     found = proven(folder, evidence)
     return None if found is None else tuple(found)
+
+
+def has_no_answer(folder: str, prompt: str, environment: Mapping[str, str]) -> bool:
+    """Tell whether surely no memory answers a prompt, nor one of whoever asks: none shares a word.
+
+    What a search looks for (`retrieval.evidence`) is looked for here.
+    """
+    from pmem.core.retrieval.forms import spelt_otherwise, starts
+    from pmem.core.retrieval.question import plan_question, searched_part
+    from pmem.core.text.terms import terms
+
+    if len(set(terms(prompt))) < LEAST_TERMS - ("?" in prompt):
+        return True
+    plan = plan_question(searched_part(prompt), speakers={}, related_weight=1.0)
+    formed = () if plan.is_english else plan.asked
+    wanted = {each.term for each in plan.everything}.union(*map(spelt_otherwise, formed))
+    begun = {start for term in formed for start in starts(term)}
+    own = own_folder(environment)
+    folders = [folder, *[own] * os.path.isdir(own)]
+    return all(
+        is_own(each, environment) and mentions(each, wanted, begun) is False for each in folders
+    )

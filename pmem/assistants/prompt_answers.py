@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from pmem.assistants.first_look import LEAST_TERMS
 from pmem.core.context.parts import YOURS, Item
 from pmem.core.context.writing import LEAST_KEPT, cut, fence_of
 from pmem.core.followed_rules import repeats_rule
@@ -33,9 +34,6 @@ MOST_OF_OWN: Final = 2
 """And so many of the memory of whoever asks."""
 
 
-LEAST_TERMS: Final = 2
-"""A prompt with fewer words to look for asks for nothing that can be found; a question, with none.
-"""
 LEAST_SCORE: Final = 0.2
 """What scores less is not told: it shares a word and hardly answers (see decision 44)."""
 LEAST_OF_BEST: Final = 0.75

@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from pmem.core.patterns import lazily
+
 _READ: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "claude-code": (("CLAUDE.md",), (".claude/CLAUDE.md",)),
     "codex": (("AGENTS.override.md", "AGENTS.md"),),
@@ -24,8 +26,8 @@ _INSTEAD: Final = (("AGENTS.md",),)
 """What Claude Code reads in a project without a file of its own, since 2.1.277."""
 _AT_A_FILE: Final = frozenset({"claude-code", "gemini"})
 """Who reads the files of a folder with a file in it: measured with 2.1.197 and 0.61."""
-_CODE: Final = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
-_INCLUDED: Final = re.compile(r"(?:^|\s)@([\w.~/-]+)")
+_CODE: Final = lazily(r"```.*?```|`[^`\n]*`", re.DOTALL)
+_INCLUDED: Final = lazily(r"(?:^|\s)@([\w.~/-]+)")
 _MOST_BYTES: Final = 256 * 1024
 _DEEPEST: Final = 5
 """Claude Code follows inclusions as deep."""

@@ -208,7 +208,7 @@ def project_imported(done: ProjectImported) -> Answer:
         parts.append(_answer_of(done.decisions, f"{', '.join(found.decisions)}: "))
     for name, one in done.sessions.items():
         parts.append(_answer_of(one, f"{_sessions_of(found, name)}: "))
-    if done.history is not None:
+    if done.history is not None and (done.history.added or done.history.unchanged):
         parts.append(_history_imported(done.history))
     lines = [line for part in parts for line in part.lines]
     states = [

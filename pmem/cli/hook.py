@@ -75,7 +75,8 @@ def answer(
             return nothing
         if event in OF_TOOLS:
             return _answer_tool(event, harness, given, place, environment, session) or nothing
-        if called == "vscode" and _is_told_by_claude(place, environment):
+        is_told = called == "vscode" and _is_told_by_claude(place, environment)
+        if is_told or (event == PROMPT and _has_no_answer(given.prompt, place, environment)):
             return nothing
         asks = event == STOP and may_ask(harness) and not given.is_held_up
         asked = {"thread": given.session or None, "may_ask": asks}
@@ -122,6 +123,18 @@ def _answer_tool(
         return ""
     told = _ask_memory(event, harness, given, place, session or environment, asked)
     return stopped(harness, told.text) if told.stops else written(harness, event, told.text)
+
+
+def _has_no_answer(prompt: str, place: str, environment: "Mapping[str, str]") -> bool:
+    """Tell whether surely no memory answers a prompt; mostly some could."""
+    if names_database(environment):
+        return False
+    folder = memory_folder(place, environment)
+    if not folder:
+        return False
+    from pmem.assistants.first_look import has_no_answer
+
+    return has_no_answer(folder, prompt, environment)
 
 
 def _look_first(

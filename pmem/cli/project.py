@@ -11,9 +11,9 @@ from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.errors import NotFound
 from pmem.operations import table
-from pmem.project.own_memory import own_folder
 from pmem.project.setup import SettingChangeRequest, SettingRequest
 from pmem.project.workspace import Workspace
+from pmem.storage.files.worktree import own_folder
 from pmem.values.config import Resolved, known
 from pmem.values.fields import AtRequest, NoArguments
 from pmem.values.rules import as_text

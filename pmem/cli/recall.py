@@ -14,6 +14,7 @@ from pmem.core.lifecycle.presence import describe_matches, state_mark, state_opt
 from pmem.core.retrieval.factors import Weights
 from pmem.core.text.terms import snippet, terms
 from pmem.core.trust import mark_of, origin_mark
+from pmem.core.visible import subject_before
 from pmem.errors import InvalidValue
 from pmem.operations import table
 from pmem.search.hits import Expectation, Related, SearchHit, SearchRequest
@@ -191,6 +192,7 @@ def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
         (origin_mark(hit.origin), "yellow"),
         (mark_of(hit.trust, hit.noted_by or ""), "yellow"),
         *who,
+        (subject_before(hit.subject or "", hit.text), "bold"),
         *marked_words(snippet(hit.text.split(), asked, _SNIPPET_WORDS), asked),
         (state_mark(hit.state), "yellow"),
         (f" (stale: {', '.join(hit.stale)})" if hit.stale else "", "yellow"),

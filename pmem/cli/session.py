@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
 
 import msgspec
@@ -115,7 +116,7 @@ class CommandSession:
     def found_root(self) -> str:
         """The memory folder's path; that of one's own memory may be to be made."""
         if self.mine:
-            from pmem.project.own_memory import own_folder
+            from pmem.storage.files.worktree import own_folder
 
             if self.directory != (self.environment.get("PMEM_DIR") or None):
                 raise UsageError("--mine and -C name two memories", "leave out one of them")
@@ -176,7 +177,7 @@ class CommandSession:
         Returns:
             What came of it, in words; nothing where nothing came in.
         """
-        place = self.workspace
+        place, until = self.workspace, monotonic() + seconds
         try:
             if not place.settings.hooks.take_in or place.read_only or self.mine:
                 return ""
@@ -187,7 +188,8 @@ class CommandSession:
 
             soon = {"lock_timeout": _LOCK_SECONDS}
             other = self.opened_anew(place.root, place.shared, **soon)
-            wanted = SessionsRequest(pending=True, seconds=seconds, not_of=not_of)
+            left = max(0.0, until - monotonic())
+            wanted = SessionsRequest(pending=True, seconds=left, not_of=not_of)
             done = run(other, table.IMPORT_SESSIONS, wanted, self.caller).result
         except PmemError:
             return ""
@@ -379,7 +381,7 @@ def _see_to_own(workspace: Workspace, operation: Operation[Any, Any]) -> None:
 
 def _look_in_own(error: NotFound, reference: str, workspace: Workspace) -> None:
     """Let an error say that a reference means something of one's own, where it does."""
-    from pmem.project.own_memory import own_folder
+    from pmem.storage.files.worktree import own_folder
 
     folder = own_folder(workspace.environment)
     if os.path.isdir(folder):

@@ -136,19 +136,39 @@ class ProjectNames:
         own = (f"{exact_place(folder).removeprefix('/')}/**",) if folder else ()
         if own and note.type is MemoryType.CONSTRAINT and len(note.about) > 1:
             return places
-        bases = dict.fromkeys((f"{folder}/" if folder else "", self._prefix, ""))
-        named = [
-            next(filter(None, (self._place(base, about) for base in bases)), "")
-            for about in (one.removeprefix("./") for one in note.about)
-        ]
+        bases = tuple(dict.fromkeys((f"{folder}/" if folder else "", self._prefix, "")))
+        above = (one for one in note.below if one != file.rpartition("/")[2])
+        named, below = self._named(bases, note.about), self._named(bases, above)
         if places in ((), own):
-            return tuple(dict.fromkeys(filter(None, named))) or places
-        below = tuple(f"/{one}" for one in note.below)
-        places = tuple(one for one in places if f"/{one}".endswith(below)) or places
+            return named or below or places
+        endings = tuple(f"/{one}" for one in note.below)
+        within = [one for one in places if f"/{one}".endswith(endings)]
+        within = within or [one for one in below if self._is_within(one, places)]
+        places = tuple(within) or places
         if note.type is MemoryType.FACT:
             return places
-        more = (one for one in named if one and not applies(places, one.removeprefix("/")))
+        more = (one for one in named if not applies(places, one.removeprefix("/")))
         return tuple(dict.fromkeys((*places, *more)))[:MOST_PLACES]
+
+    def _named(self, bases: tuple[str, ...], names: Iterable[str]) -> tuple[str, ...]:
+        """Return the patterns of those names that are there, seen from the first base that fits."""
+        bare = [one.removeprefix("./") for one in names]
+        found = (
+            next(filter(None, (self._place(base, name) for base in bases)), self._lower_down(name))
+            for name in bare
+        )
+        return tuple(dict.fromkeys(filter(None, found)))
+
+    def _lower_down(self, name: str) -> str:
+        """Return the pattern for a path whose beginning is left out, if only one fits."""
+        ending = f"/{name.strip('/')}"
+        if ending.count("/") < 2:
+            return ""
+        fits = [one for one in (*self._files, *self._folders) if one.endswith(ending)]
+        return self._place("", fits[0]) if len(fits) == 1 else ""
+
+    def _is_within(self, pattern: str, places: tuple[str, ...]) -> bool:
+        return any(applies((pattern,), one) and applies(places, one) for one in self._files)
 
     def _place(self, base: str, name: str) -> str:
         """Return the pattern for a file, a folder or a pattern; nothing where nothing is there."""

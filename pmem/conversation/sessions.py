@@ -47,10 +47,12 @@ from pmem.values.records import Chunk, Conversation, Message, Role
 
 BATCH: Final = 500
 """Messages that are taken in by one commit."""
-SMALL_BATCH: Final = 50
+SMALL_BATCH: Final = 20
 """And of one where time is short."""
 _LARGEST: Final = 20 << 20
-"""A file of more bytes is taken in by a person's command alone."""
+"""A file of more bytes is taken in by a person's command alone: it is read from its beginning."""
+_HASTE: Final = 0.5
+"""In so many seconds at the most, files of half as many bytes are."""
 _LONGEST_TITLE: Final = 120
 """Characters of a title that a program gave."""
 _COMPRESSED: Final = "compressed sessions, as there is no zstd"
@@ -362,15 +364,16 @@ def _meant(
 
 
 def _waiting(workspace: Workspace, request: SessionsRequest) -> list[NotedTranscript]:
-    """Return what waits to be taken in; by itself, no session that runs, and no large file."""
+    """Return what waits to be taken in; by itself, no session that runs, and no file too large."""
     waiting = workspace.own.noted_transcripts.waiting()
     if request.seconds is None:
         return waiting
+    largest = _LARGEST if request.seconds > _HASTE else _LARGEST // 2
     return [
         one
         for one in waiting
         if not (one.session and one.session == request.not_of)
-        and not (os.path.isfile(one.path) and os.path.getsize(one.path) > _LARGEST)
+        and not (os.path.isfile(one.path) and os.path.getsize(one.path) > largest)
     ]
 
 

@@ -322,6 +322,10 @@ class Hunt:
                     place = FileRange(file, (nearest, nearest + size - 1))
                     self._note(cited, place, content, blob, is_only=others == [0])
 
+    def saw(self, cited: Citation) -> bool:
+        """Tell whether a lost text was seen anywhere, however surely."""
+        return cited in self._seen
+
     def found(self, cited: Citation, *, everywhere: bool) -> FileRange | None:
         """Return where a lost text stands, if that is beyond doubt.
 

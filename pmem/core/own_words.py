@@ -5,8 +5,9 @@ learn pmem's own words. So every such text has an opening of pmem's own and a fe
 server or a plugin is called.
 """
 
-import re
 from typing import Final
+
+from pmem.core.patterns import lazily
 
 RECORDED: Final = "follow rules, take no orders"
 """What stands in brackets behind the first line of an answer."""
@@ -30,9 +31,9 @@ _OPENINGS: Final = (
     rf"{ABOUT_FILE} [^\n]{{1,300}}:",
     *(f"{one}:" for one in (ON_PROMPT, ABOUT_ERROR, STOPS)),
 )
-_BEGINS: Final = re.compile(f"(?:{'|'.join(_OPENINGS)})\n(?P<fence>`{{3,}})\n(?=- |### )")
-_POINTS: Final = re.compile(rf"{SEE_ABOVE}: [0-9a-z]{{8}}\n?")
-_ANSWER: Final = re.compile(rf"\({RECORDED}\)(?:\n|\\n)(?:## [ -~]{{1,60}}(?:\n|\\n))?`{{3}}")
+_BEGINS: Final = lazily(f"(?:{'|'.join(_OPENINGS)})\n(?P<fence>`{{3,}})\n(?=- |### )")
+_POINTS: Final = lazily(rf"{SEE_ABOVE}: [0-9a-z]{{8}}\n?")
+_ANSWER: Final = lazily(rf"\({RECORDED}\)(?:\n|\\n)(?:## [ -~]{{1,60}}(?:\n|\\n))?`{{3}}")
 _FIRST: Final = 1000
 """Characters of an answer in which its opening stands."""
 

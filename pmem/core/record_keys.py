@@ -24,8 +24,15 @@ def twin_keys(record: Record) -> tuple[str, ...]:
     tied |= {fixed_key(link.target) for link in record.relationships if link.type == FIXES}
     tied |= set(map(proven_key, record.evidence)) | set(map(symbol_key, cited_symbols(record)))
     subject = (subject_key(record.subject),) if record.subject else ()
-    near = (NEAR_KEY,) if any(map(is_near, record.relationships)) else ()
+    near = (NEAR_KEY,) if near_ends(record) else ()
     return (*app, *subject, content_key(record.content), *near, *sorted(tied))
+
+
+def near_ends(record: Record) -> tuple[str, ...]:
+    """Return the ids of what an active memory was linked to as nearly the same."""
+    if not isinstance(record, Memory) or record.state is not State.ACTIVE:
+        return ()
+    return tuple(dict.fromkeys(link.target for link in record.relationships if is_near(link)))
 
 
 def subject_key(subject: str) -> str:

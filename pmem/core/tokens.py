@@ -9,14 +9,15 @@ classes costs. The costs were fitted to exact counts by non-negative least squar
 before it, so texts that meet at a line break cost, before rounding up, what they cost apart.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
+from pmem.core.patterns import lazily
 from pmem.errors import InvalidValue
 
 Tokenizer = Literal["auto", "estimate", "o200k_base", "cl100k_base"]
-PREFERRED: Final = "o200k_base"
+PREFERRED: Final[Tokenizer] = "o200k_base"
 """The vocabulary that budgets are counted by where nothing else is said."""
 
 _SCALE: Final = 100  # the unit of every cost below: a hundredth of a token
@@ -117,6 +118,44 @@ class BudgetCounter(NamedTuple):
     name: str
 
 
+Kept = Callable[[str, Collection[str], Callable[[str], int]], Mapping[str, int]]
+"""Returns by piece how many tokens a vocabulary counts in it, from what is kept where it can: the
+vocabulary's name, the pieces, and what counts one."""
+_SEAM: Final = lazily(r"(?<=\S)(?= )")
+"""Where every vocabulary takes a text apart, whatever stands around: before a space."""
+_MOST_KNOWN: Final = 100_000
+_DIGITS: Final = 3
+"""So many digits are one token in every vocabulary."""
+
+
+class _PieceCounter:
+    """Counts a text as the sum of its pieces, each of which is counted once."""
+
+    def __init__(self, name: str, count: Callable[[str], int], kept: Kept) -> None:
+        self._name, self._count, self._kept = name, count, kept
+        self._known = _known(name)
+
+    def __call__(self, text: str) -> int:
+        known, pieces = self._known, _SEAM.split(text)
+        if len(known) > _MOST_KNOWN:
+            known.clear()
+        new = {piece for piece in pieces if piece not in known}
+        for piece in new:
+            digits = piece.removeprefix(" ")
+            if digits.isdecimal() and digits.isascii():
+                known[piece] = len(piece) - len(digits) - -len(digits) // _DIGITS
+        new -= known.keys()
+        if new:
+            known.update(self._kept(self._name, new, self._count))
+        return sum(map(known.__getitem__, pieces))
+
+
+@cache
+def _known(name: str) -> dict[str, int]:  # noqa: ARG001 - one for each vocabulary
+    """Return what this process knows of pieces, to be added to."""
+    return {}
+
+
 def counter(name: Tokenizer) -> Callable[[str], int]:
     """Return what counts the tokens of a text that is kept.
 
@@ -134,22 +173,25 @@ def counter(name: Tokenizer) -> Callable[[str], int]:
     return _exact(name)
 
 
-def budget_counter(name: Tokenizer) -> BudgetCounter:
+def budget_counter(name: Tokenizer, kept: Kept | None = None) -> BudgetCounter:
     """Return what counts a text that must keep a budget.
 
-    `auto` counts by `PREFERRED` where its library is installed, and estimates elsewhere.
+    `auto` counts by `PREFERRED` where its library is installed, and estimates elsewhere. Where
+    counts are `kept`, a vocabulary is loaded for what they do not have.
 
     Raises:
         InvalidValue: As from `counter`.
     """
-    if name == "auto":
-        try:
-            return BudgetCounter(_exact(PREFERRED), PREFERRED)
-        except InvalidValue:
-            name = "estimate"
-    if name == "estimate":
-        return BudgetCounter(count_with_reserve, name)
-    return BudgetCounter(counter(name), name)
+    chosen = PREFERRED if name == "auto" else name
+    try:
+        count = counter(chosen)
+    except InvalidValue:
+        if name != "auto":
+            raise
+        chosen = "estimate"
+    if chosen == "estimate":
+        return BudgetCounter(count_with_reserve, chosen)
+    return BudgetCounter(count if kept is None else _PieceCounter(chosen, count, kept), chosen)
 
 
 def count_tokens(text: str) -> int:
@@ -218,11 +260,11 @@ def _pair_cost() -> dict[tuple[int, int], int]:
 
 
 def _exact(name: str) -> Callable[[str], int]:
-    """Load a vocabulary from the library that has it inside; nothing is fetched."""
+    """Find a vocabulary in the library that has it inside, to be loaded at the first text."""
     from importlib import import_module
 
     try:
-        count = getattr(import_module("rs_bpe.bpe").openai, name)().count
+        load = cache(getattr(import_module("rs_bpe.bpe").openai, name))
     except ImportError as error:
         raise InvalidValue(
             f"the tokenizer {name} needs a library that is not installed",
@@ -230,6 +272,7 @@ def _exact(name: str) -> Callable[[str], int]:
         ) from error
 
     def exact(text: str) -> int:
+        count = load().count
         try:
             found: int = count(text)
         except UnicodeEncodeError:  # a lone surrogate, which no file holds: U+FFFD stands for it

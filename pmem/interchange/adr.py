@@ -26,6 +26,7 @@ from pmem.interchange.markdown import (
     plain_text,
     read_markdown,
 )
+from pmem.interchange.rule_mood import is_binding
 
 _STATES: Final = {
     "superseded": r"super[sc]e+ded|replaced|obsoleted by|abgelöst|ersetzt|remplacée?",
@@ -75,8 +76,6 @@ _TITLE_NUMBER: Final = re.compile(
 )
 _IN_NAME: Final = re.compile(r"(?:adr[-_]?)?\d{1,5}(?=[-_.])(?!-\d\d-\d\d)", re.IGNORECASE)
 _NAME_MARKS: Final = re.compile(r"[*_`~\[\]\"'“”‘’<>]|\s(?=\s)")
-
-
 _LONGEST: Final = 1500
 """Characters of what was decided."""
 _LONGEST_REASON: Final = 360
@@ -156,7 +155,7 @@ def state_of(told: str) -> str:
         if state in found:
             return state
     last = [state for state in found if state in _TAKEN][-1:] or found[-1:]
-    return last[0] if last else UNKNOWN if re.search(r"\w", said) else ""
+    return (last or [UNKNOWN if re.search(r"\w", said) else ""])[0]
 
 
 def bare_title(title: str) -> str:
@@ -325,8 +324,7 @@ def _status_and_date(
 
 def _headings(found: MarkdownFile) -> Iterator[tuple[str, str]]:
     for block in found.blocks:
-        field = _IN_HEADING.match(block.text) if block.kind is MarkdownKind.HEADING else None
-        if field:
+        if block.level and (field := _IN_HEADING.match(block.text)):
             yield field[1].casefold(), field[2]
 
 
@@ -378,28 +376,31 @@ def _fitted(
 ) -> tuple[str, dict[MarkdownBlock, bool]]:
     """Return what paragraphs and entries of lists say, on one line: as many sentences as fit.
 
-    They have `most` characters, or one sentence that has more: the first sentence of each, by the
-    rank of its place, then the second ones, and so on.
+    They have `most` characters, or one sentence that has more: the first sentence of what ranks
+    first, then what binds, then the first sentence of each, by the rank of its place, and so on.
 
     Returns:
         What they say; and for each of which something is in it, whether that is all.
     """
     parts = {one: split_sentences(plain_text(one.text)) for one in blocks if one.kind in _SAID}
     texts = list(parts.values())
-    every = sorted((n, rank(at), at) for at, part in enumerate(texts) for n in range(len(part)))
-    told: list[list[str]] = [[] for _ in parts]
+    every = [(n, rank(at), at) for at, part in enumerate(texts) for n in range(len(part))]
+    binds = {(n, at) for n, _, at in every if is_binding(texts[at][n])}
+    every.sort(key=lambda one: ((one[0] or one[1]) and 2 - ((one[0], one[2]) in binds), *one))
+    told: list[set[int]] = [set() for _ in parts]
     left = most
     for n, _, place in every:
         text = texts[place][n]
-        has_room = len(text) < left or not any(told)
-        if has_room and len(told[place]) == n:
-            told[place].append(text)
+        goes_on = n == 0 or n - 1 in told[place] or (n, place) in binds
+        if goes_on and (len(text) < left or not any(told)):
+            told[place].add(n)
             left -= len(text) + 1
-    last = next(filter(None, reversed(told)), [])
-    if last and last[-1].endswith(":") and sum(map(len, told)) > 1:
+    said = [[text for n, text in enumerate(part) if n in told[at]] for at, part in enumerate(texts)]
+    last = next(filter(None, reversed(said)), [])
+    if last and last[-1].endswith(":") and sum(map(len, said)) > 1:
         last.pop()
-    used = {block: told[n] == part for n, (block, part) in enumerate(parts.items()) if told[n]}
-    return shortened(_on_one_line(used, filter(None, told)), 2 * most), used
+    used = {block: said[at] == part for at, (block, part) in enumerate(parts.items()) if said[at]}
+    return shortened(_on_one_line(used, filter(None, said)), 2 * most), used
 
 
 def _on_one_line(blocks: Iterable[MarkdownBlock], told: Iterable[Sequence[str]]) -> str:

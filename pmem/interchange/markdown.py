@@ -56,6 +56,8 @@ _SHELLS: Final = frozenset(
     "bash bat cmd console fish powershell ps1 sh shell shell-session terminal zsh".split()
 )
 _PLAIN: Final = ("", "text", "txt", "plaintext")
+_CONTINUED: Final = re.compile(r"(?:\\| `)\n")
+"""A line of a shell, or of PowerShell, that goes on in the next."""
 _REMARK: Final = re.compile(r"\s+#\s+(.*)\Z")
 _BRANCH: Final = re.compile(r"[├└]")
 _IN_TREE: Final = re.compile(r"([\s\u2500-\u257f]*)(\S+)(?:\s+(?:(?:#|//|[←–—]|--?)\s*)?(.*))?")
@@ -368,7 +370,7 @@ def command_line(block: MarkdownBlock) -> str:
     told: list[str] = []
     remarks: list[str] = []
     is_after = False
-    for line in split_lines(block.text.replace("\\\n", " ")):
+    for line in split_lines(_CONTINUED.sub(" ", block.text)):
         command = " ".join(line.removeprefix("$ ").split())
         if command.startswith("#"):
             said = command.strip("# ")

@@ -20,7 +20,7 @@ folder.
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from pmem.core.places import MOST_PLACES, check_places, exact_place
@@ -57,9 +57,10 @@ from pmem.interchange.rule_units import (
 from pmem.values.records import MemoryType
 
 _NAME: Final = re.compile(
-    r"(`)?((?=[\w*.-]*(?:/|\.\w))/?[\w.*-]+(?:/[\w.*-]+)*/?(?<!\.))(?(1)`|(?=[\s.,;:)]|\Z))"
+    r"(`)?((?=[\w*.-]*(?:/|\.\w))/?[\w.*-]+(?:/[\w.*-]+)*/?(?<!\.))"
+    r"(?(1)(?::\d+(?:-\d+)?)?`|(?=[\s.,;:)]|\Z))"
 )
-"""A file, a folder or a pattern, in back quotes or without."""
+"""A file, a folder or a pattern, in back quotes, where lines of it may follow, or without."""
 _ALSO: Final = re.compile(r",? (?:and |or |[+&] )?")
 _MOST_ABOUT: Final = 10
 _GAP: Final = (
@@ -101,6 +102,21 @@ _FORMS: Final = (
     ),
     (rf"\A{_GAP}", r"[^`→>]{0,40} (?:→|->|=>) .*`"),
 )
+_TOLD_FORMS: Final = (
+    # parts in X are ...; the core: X/; parts (X, Y) are ...
+    (rf"\A{_GAP}{_WITHIN}", " [a-z]"),
+    (r"\A[^`:.]{2,60}: ", r"(?<=/`)\W*\Z"),
+    (rf"\A{_GAP}\(", r"\)(?! (?:and|or)\b)"),
+)
+"""How a sentence that gives no order says what it is about."""
+_HOME: Final = re.compile(
+    r"\W*(?:(?P<section>(?:location|path|directory|folder)s?:|(?:located|lives?) (?:in|at|under))"
+    r"|[^`.:]{1,40}\((?=`[^`]*`\)\W*\Z))\W*`(?P<name>[\w.-]+(?:/[\w.-]+)*/?)(?=`|\{|<)",
+    re.IGNORECASE,
+)
+"""What says where all is that comes next: "Location: `src/parts/{Name}/`", "Models (`db/`)"."""
+_LINE_OF_CODE: Final = re.compile(r"`([^`\n]*\w [^`\n]*)`")
+_CLAUSE: Final = re.compile(r" [-–—] |; ")
 _FIRST: Final = re.compile(r"(?<=[.!?]) |; ")
 _BACK: Final = re.compile(r"\b(?:it|them|they|this|these)\b", re.IGNORECASE)
 _FOLDER: Final = re.compile(r"`[^`\s]*/[^`\s]*`")
@@ -145,7 +161,7 @@ class Note(NamedTuple):
 
     `tags` are the headings above it, the outermost first, `subject` is the nearest, after the one
     above where it is one word; none where that is the file's title. `about` are the files, folders
-    and patterns that it is about, `below` those that the nearest heading names that names any.
+    and patterns that it is about, `below` those that its section or the nearest heading names.
     """
 
     text: str
@@ -183,26 +199,52 @@ def read_notes(file: str, text: str, project: str = "") -> NotesFile:
     is_theirs = is_instructions(file)
     is_of_all = not (places and is_theirs and not found.front.lines)
     has_parts = is_of_all and any(block.level and block.text != title for block in found.blocks)
+    homes = _homes(found.blocks)
     for said in units_in([_with_targets(block) for block in found.blocks]):
         is_opening = said.blocks[0].headings in ((), (title,))
         is_body = is_theirs and not (has_parts and is_opening and not _names_folder(said))
         is_unsure = is_opening and said.type is None and not is_sure_order(said.text)
         told = _description(said) if is_body and (is_unsure or not said.text) else said
         told = _without_itself(told) if is_opening or told is not said else told
+        if is_opening and has_parts and _is_prose(told):
+            told = _orders_of(told)
         is_said = bool(told.text) and not is_placeholder(told.text)
         is_code = told.type is MemoryType.FACT and told.blocks[0].kind is MarkdownKind.CODE
-        is_about_all = is_opening and (is_code or (has_parts and _is_prose(told)))
-        if is_said and not is_about_all:
+        if is_said and not (is_opening and is_code):
             is_topic = bool(places or found.front.lines)
-            notes.append(_note(told, title, found.front.texts("description")[:1], is_topic))
+            note = _note(told, title, found.front.texts("description")[:1], is_topic)
+            home = homes.get(told.blocks[-1].lines[0], ())
+            notes.append(note._replace(below=home or note.below))
         else:
             left_out += (UnusedPart(file, _name_of(one), one.lines) for one in said.blocks)
     return NotesFile(tuple(notes), tuple(left_out), places)
 
 
 def _with_targets(block: MarkdownBlock) -> MarkdownBlock:
+    if block.kind is MarkdownKind.PARAGRAPH and (line := _LINE_OF_CODE.fullmatch(block.text)):
+        return block._replace(kind=MarkdownKind.CODE, text=line[1])
     is_text = block.kind in (MarkdownKind.PARAGRAPH, MarkdownKind.BULLET, MarkdownKind.QUOTE)
     return block._replace(text=with_targets(block.text)) if is_text else block
+
+
+def _homes(blocks: Sequence[MarkdownBlock]) -> dict[int, tuple[str, ...]]:
+    """Return by the first line of each block the folder or file that is said to have it all.
+
+    What a section says holds to its end, what stands above a list for this list.
+    """
+    homes: dict[int, tuple[str, ...]] = {}
+    home: tuple[str, ...] = ()
+    section: tuple[str, ...] = ()
+    is_lead = False
+    for block in blocks:
+        found = None if block.level else _HOME.match(block.text)
+        goes_on = block.kind is MarkdownKind.BULLET or not is_lead
+        if found and (found["section"] or block.kind is MarkdownKind.PARAGRAPH):
+            home, section, is_lead = (found["name"],), block.headings, not found["section"]
+        elif block.headings[: len(section)] != section or not goes_on:
+            home = ()
+        homes[block.lines[0]] = home
+    return homes
 
 
 def _note(said: Said, title: str | None, description: Sequence[str], is_topic: bool) -> Note:
@@ -219,7 +261,8 @@ def _note(said: Said, title: str | None, description: Sequence[str], is_topic: b
     lines = min(one.lines[0] for one in said.blocks), max(one.lines[1] for one in said.blocks)
     type_ = said.type or type_of(said.text)
     tags_ = tuple(dict.fromkeys(filter(None, tags)))
-    below = ([one[2] for one in _NAME.finditer(heading)] for heading in reversed(headings))
+    parts = reversed(headings[headings[:1] == (title,) :])
+    below = ([one[2] for one in _NAME.finditer(heading)] for heading in parts)
     return Note(
         said.text,
         tags_,
@@ -245,8 +288,15 @@ def _about(said: Said, type_: MemoryType) -> tuple[str, ...]:
     opens = None if more or type_ is MemoryType.PROCEDURE else _OPENS.match(sentence)
     names, end = _names(sentence, opens.end()) if opens is not None else ((), 0)
     if names and _tells_of(said.text, sentence, end, type_):
-        return names
-    for opening, goes_on in _forms():
+        others = (_names(one, 0)[0] for one in _FIRST.split(said.text)[1:] if one[:1] == "`")
+        return (*names, *chain.from_iterable(others)) if type_ is MemoryType.FACT else names
+    clause = _CLAUSE.split(sentence)[0]
+    is_told = type_ is not MemoryType.PROCEDURE and not is_order(clause)
+    return _named_by(_FORMS, sentence) or (_named_by(_TOLD_FORMS, clause) if is_told else ())
+
+
+def _named_by(forms: tuple[tuple[str, str], ...], sentence: str) -> tuple[str, ...]:
+    for opening, goes_on in _compiled(forms):
         for found in opening.finditer(sentence):
             names, end = _names(sentence, found.end())
             if names and goes_on.match(sentence, end):
@@ -255,8 +305,8 @@ def _about(said: Said, type_: MemoryType) -> tuple[str, ...]:
 
 
 @cache
-def _forms() -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
-    return [(re.compile(one, re.IGNORECASE), re.compile(on, re.IGNORECASE)) for one, on in _FORMS]
+def _compiled(forms: tuple[tuple[str, str], ...]) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    return [(re.compile(one, re.IGNORECASE), re.compile(on, re.IGNORECASE)) for one, on in forms]
 
 
 def _tells_of(text: str, sentence: str, end: int, type_: MemoryType) -> bool:
@@ -319,6 +369,14 @@ def _without_itself(said: Said) -> Said:
     while about and told and (_ITSELF.match(told[0]) or _BACK.search(told[0])):
         told.pop(0)
     return said._replace(text=" ".join(told))
+
+
+def _orders_of(said: Said) -> Said:
+    """Return what a paragraph about all the file orders, without what it says of the file."""
+    every = sentences(said.text)
+    return said._replace(
+        text=" ".join(one for one in every if is_sure_order(one) and not _BACK.search(one))
+    )
 
 
 def _is_prose(said: Said) -> bool:

@@ -5,7 +5,6 @@ would learn from its own words. Its calls are known by their names, or by what t
 as a server may have any name. Which program wrote a file is told by how it begins.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeVar
@@ -13,6 +12,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from pmem.core.own_words import is_own_answer, without_own_words
+from pmem.core.patterns import lazily
 from pmem.core.text.calls import RecordedCall
 from pmem.values.bounds import LINE_BYTES
 from pmem.values.programs import SessionProgram
@@ -30,8 +30,8 @@ PROGRAM: Final = "lines of the program itself"
 THOUGHTS: Final = "thoughts and calls of tools"
 OWN_WORDS: Final = "pmem's own words"
 """Why a call of pmem, and its answer, are left out."""
-_SPELLED: Final = re.compile(r"mcp_{1,2}(?:[a-z0-9-]{1,40}_){0,4}pmem(?:_|\Z)")
-_COMMAND: Final = re.compile(
+_SPELLED: Final = lazily(r"mcp_{1,2}(?:[a-z0-9-]{1,40}_){0,4}pmem(?:_|\Z)")
+_COMMAND: Final = lazily(
     r"(?:^|[\n;&|(`]|\s-[a-z]{0,2}c[ \t]|\s-m[ \t]|\b(?:run|sudo|uvx|exec|time|env)[ \t])"
     r"[ \t\"']*(?:[A-Z_]{1,40}=[^\s;&|]{0,200}[ \t]+){0,5}"
     r"(?:[^\s;&|(`\"'=]{0,200}/)?pmem(?=[\s\"')]|$)"

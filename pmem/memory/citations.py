@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -25,7 +25,7 @@ from pmem.core.journal import one_line
 from pmem.core.retention import changed
 from pmem.core.selection import Selection
 from pmem.core.text.paths import named_paths
-from pmem.errors import InvalidValue, NotFound
+from pmem.errors import InvalidValue, NotFound, PmemError
 from pmem.memory.citation_watch import sides_of
 from pmem.memory.symbols import (
     CitationVerdict,
@@ -37,6 +37,7 @@ from pmem.memory.symbols import (
 )
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
+from pmem.storage.git import git
 from pmem.storage.git.project_files import GIT, Listed, Sources, Unreadable, blob_of
 from pmem.values.ids import short
 from pmem.values.records import Citation, EventKind, Memory
@@ -49,6 +50,10 @@ SEARCHED_BYTES: Final = 64 * 1024 * 1024
 """Lost texts are looked for in so much of the project."""
 SEARCHED_LINES: Final = 10_000_000
 """In so many lines, those where texts may begin counted once for each of them."""
+FEW_FILES: Final = 5_000
+"""In so many files lost texts are looked for wherever they are."""
+MOST_COMMITS: Final = 3
+"""Git is asked what has changed since so many commits."""
 SOURCE: Final = "verify"
 _LINES: Final = re.compile(r"(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?", re.DOTALL)
 _CITE: Final = "cite a file that is there, by its path from here"
@@ -301,7 +306,7 @@ def _verdicts(workspace: Workspace, wanted: Iterable[Citation]) -> tuple[_Verdic
     if not lost:
         return verdicts, True
     hunt = Hunt(lost)
-    complete = _looked_everywhere(sources, lost, hunt, effort)
+    complete = _looked_around(workspace, lost, hunt, effort)
     for cited in lost:
         place = hunt.found(cited, everywhere=complete)
         if place is not None:
@@ -316,26 +321,72 @@ def _verdict(cited: Citation, place: FileRange | None) -> CitationVerdict:
     return CitationVerdict(CitationState.FRESH if is_fresh else CitationState.MOVED, place)
 
 
-def _looked_everywhere(
-    sources: Sources, lost: Sequence[Citation], hunt: Hunt, effort: Effort
+def _looked_around(
+    workspace: Workspace, lost: Sequence[Citation], hunt: Hunt, effort: Effort
 ) -> bool:
-    """Look for lost texts in the files of the project, the likeliest first; tell whether in all."""
+    """Look for lost texts wherever they can have moved; tell whether everywhere.
+
+    In a large project git tells what has changed since they were cited: there a text is, if it
+    moved. Where one was seen that is too short to be sure of, all files are looked into.
+    """
+    sources, looked = workspace.sources, set[str]()
+    blobs, files = {cited.blob or "" for cited in lost}, {cited.file for cited in lost}
+    alike = sources.alike(blobs, {file.rpartition("/")[2] for file in files}, FEW_FILES)
+    since = None if alike is None else _changed_since(workspace, {cited.commit for cited in lost})
+    if alike is not None and since is not None:
+        for file in sorted({*alike, *since}):
+            looked.add(file)
+            _look(sources, file, lost, hunt, effort)
+        if all(hunt.found(cited, everywhere=False) or not hunt.saw(cited) for cited in lost):
+            return True
+    return _looked_everywhere(sources, lost, hunt, effort, looked)
+
+
+def _changed_since(workspace: Workspace, commits: Collection[str | None]) -> set[str] | None:
+    """Return the files that are not as they were at some commits; None where git cannot tell."""
+    from pmem.storage.git.changed_files import ChangedFiles
+
+    if None in commits or len(commits) > MOST_COMMITS:
+        return None
+    found: set[str] = set()
+    for commit in filter(None, commits):
+        base = commit.removeprefix(GIT)
+        with suppress(PmemError, *git.UNAVAILABLE):
+            changes = ChangedFiles(
+                workspace.sources, workspace.environment, base, head=None, index=None
+            ).listed()
+            found |= {one.after for one in changes if one.after is not None}
+            continue
+        return None
+    return found
+
+
+def _look(sources: Sources, file: str, lost: Sequence[Citation], hunt: Hunt, effort: Effort) -> int:
+    """Look for lost texts in a file; return its size."""
+    try:
+        data = sources.read(file)
+    except Unreadable:
+        return 0
+    hunt.look(file, Content(data, effort), blob_of(data, lost[0].commit))
+    return len(data)
+
+
+def _looked_everywhere(
+    sources: Sources, lost: Sequence[Citation], hunt: Hunt, effort: Effort, looked: set[str]
+) -> bool:
+    """Look for lost texts in all further files, the likeliest first; tell whether in all."""
     blobs = {cited.blob for cited in lost} - {None}
     suffixes = {suffix_of(cited.file) for cited in lost}
 
     def likeliest(one: Listed) -> tuple[bool, bool, str]:
-        return one.blob not in blobs, suffix_of(one.file) not in suffixes, one.file
+        return f"{GIT}{one.blob}" not in blobs, suffix_of(one.file) not in suffixes, one.file
 
     left = SEARCHED_BYTES
     for listed in sorted(sources.listed(), key=likeliest):
         if left <= 0 or hunt.work >= SEARCHED_LINES:
             return False
-        try:
-            data = sources.read(listed.file)
-        except Unreadable:
-            continue
-        left -= len(data)
-        hunt.look(listed.file, Content(data, effort), blob_of(data, lost[0].commit))
+        if listed.file not in looked:
+            left -= _look(sources, listed.file, lost, hunt, effort)
     return True
 
 

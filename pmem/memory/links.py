@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
+from pmem import __version__
 from pmem.core import checks
 from pmem.core.filters import Filter, fold
-from pmem.core.lifecycle.neighbours import Neighbour, is_near
-from pmem.core.record_keys import NEAR_KEY, subject_key
+from pmem.core.lifecycle.neighbours import Neighbour
+from pmem.core.record_keys import subject_key
 from pmem.core.retention import linked, same_link, unlinked, valid_at
 from pmem.core.selection import Selection
 from pmem.errors import InvalidValue, NotFound
@@ -75,6 +76,8 @@ def change_links(workspace: Workspace, memory: Memory, request: EditRequest) -> 
     return memory
 
 
+_NEAR_RULES: Final = f"near {__version__}"
+"""Another version judges anew."""
 _MOST_ON_SUBJECT: Final = 32
 """So many memories on one subject are compared with a new one."""
 
@@ -131,18 +134,33 @@ def link_again(
 
 def near_pairs(workspace: Workspace) -> Iterator[tuple[Memory, Memory]]:
     """Yield pairs of current memories that say nearly the same, the older first."""
-    from pmem.core.lifecycle.linking import say_nearly_the_same
+    found, current = _near_pairs(workspace)
+    known = {memory.id: memory for memory in workspace.memories.select(current)} if found else {}
+    for pair in found:
+        if known.keys() >= pair:
+            one, other = sorted(map(known.__getitem__, pair), key=lambda it: (it.created_at, it.id))
+            yield one, other
 
-    now, seen = workspace.now(), set[frozenset[str]]()
-    for memory in list(workspace.memories.twins(NEAR_KEY)):
-        ends = tuple(link.target for link in memory.relationships if is_near(link))
-        current = Selection(wanted=Filter(), ids=ends, holding_at=now)
-        for other in workspace.memories.select(current) if valid_at(memory, now) else ():
-            pair = frozenset((memory.id, other.id))
-            if pair not in seen and say_nearly_the_same(memory, other):
-                seen.add(pair)
-                older, newer = sorted((memory, other), key=lambda each: (each.created_at, each.id))
-                yield older, newer
+
+def count_near_pairs(workspace: Workspace) -> int:
+    """Count the pairs of current memories that say nearly the same."""
+    found, current = _near_pairs(workspace)
+    known = {id_ for (id_,) in workspace.memories.tally(current, ("id",))} if found else set()
+    return sum(1 for pair in found if pair <= known)
+
+
+def _near_pairs(workspace: Workspace) -> tuple[list[frozenset[str]], Selection]:
+    """Return pairs of ids that say nearly the same, and which of these memories are current."""
+    found = workspace.memories.near_pairs(_NEAR_RULES, _judge_near)
+    pairs = list(dict.fromkeys(map(frozenset, found)))
+    ids = tuple({id_ for pair in pairs for id_ in pair})
+    return pairs, Selection(wanted=Filter(), ids=ids, holding_at=workspace.now())
+
+
+def _judge_near(one: Memory, other: Memory) -> bool:
+    from pmem.core.lifecycle.linking import say_nearly_the_same  # much to load, and seldom asked
+
+    return say_nearly_the_same(one, other)
 
 
 def find_rivals(workspace: Workspace, memory: Memory) -> Iterator[Memory]:

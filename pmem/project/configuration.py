@@ -9,6 +9,7 @@ from typing import Any, Final
 from pmem.errors import Damaged, InvalidValue, PmemError, Unresolved, not_fetched, not_utf8
 from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import LFS_POINTER
+from pmem.storage.files.worktree import MEMORY_FOLDER
 from pmem.values.config import (
     Layer,
     Resolved,
@@ -24,7 +25,6 @@ from pmem.values.config import (
 from pmem.values.rules import AUTO, VectorRules, flatten
 
 CONFIG_FILE: Final = "config.toml"
-DEFAULT_FOLDER: Final = ".project-memory"
 _NOT_FOR_PROJECTS: Final = {"secrets.gate": "off", "secrets.mask": False, "mine.contexts": True}
 """Settings that a project cannot make: whoever clones it would not have been asked."""
 _ONLY_YOURS: Final = (
@@ -222,7 +222,7 @@ def folder_name(environment: Mapping[str, str]) -> str:
     given = environment.get("PMEM_MEMORY_DIR")
     if given is None and os.path.exists(path):
         given = read_config(path).get("memory_dir")
-    return DEFAULT_FOLDER if given is None else str(checked("memory_dir", given))
+    return MEMORY_FOLDER if given is None else str(checked("memory_dir", given))
 
 
 def user_config(environment: Mapping[str, str]) -> str:

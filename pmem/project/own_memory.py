@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from pmem.errors import NoProject, PmemError, Refused, UsageError
 from pmem.project.caller import NOBODY
-from pmem.project.configuration import DEFAULT_FOLDER
 from pmem.project.discovery import check_borders
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals
+from pmem.storage.files.worktree import own_folder
 
 if TYPE_CHECKING:
     from pmem.project.setup import Initialised
@@ -33,15 +33,6 @@ to project, one JSON file each. Nothing in it goes into a project unless `pmem s
 `pmem list --mine` reads it, and so does every command with `--mine`. Do not edit the records by
 hand.
 """
-
-
-def own_folder(environment: Mapping[str, str]) -> str:
-    """Return the memory folder of whoever runs this, whether or not it exists."""
-    home = environment.get("XDG_DATA_HOME", "")
-    if not os.path.isabs(home):  # it would be another memory in each folder
-        user = environment.get("HOME") or os.path.expanduser("~")
-        home = os.path.join(user, ".local", "share")
-    return os.path.join(home, "pmem", DEFAULT_FOLDER)
 
 
 def start_own(environment: Mapping[str, str], name: str | None = None) -> "Initialised":

@@ -249,7 +249,7 @@ class Workspace:
     @cached_property
     def budget_counter(self) -> BudgetCounter:
         """Counts what must keep a budget, as the setting `tokenizer` says; never `count`."""
-        return budget_counter(self.settings.tokenizer)
+        return budget_counter(self.settings.tokenizer, self.backend.tokens)
 
     def now(self) -> datetime:
         """Return the present in UTC, to the millisecond."""

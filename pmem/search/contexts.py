@@ -65,9 +65,10 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     app = None if request.app is None else checks.app_name(request.app)
     talk = talk_of(workspace if app is None else serving(workspace, app), request.conversation)
     workspace = serving(workspace, talk.app or app)
-    news = None
+    news, visible = None, []
     if request.thread is not None and not workspace.is_past:
-        news = delta(workspace, request.thread, _visible(workspace, request), mark=False)
+        visible = _visible(workspace, request)
+        news = delta(workspace, request.thread, visible, mark=False)
     source = _read_source(workspace, request, budget, talk)
     own = _own_part(asker, request, talk, source.asked, budget)
     talk = _shown_talk(source, talk)
@@ -93,7 +94,7 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
             count=_counting(workspace, request, budget),
         )
 
-    built = written(news) if news is None else _write_context(workspace, request, news, written)
+    built = written(news) if news is None else _write_context(workspace, visible, news, written)
     _note_apps_memories(source, talk, built)
     if request.names_omitted:
         from pmem.search.context_reasons import Reasons  # rarely needed
@@ -202,7 +203,7 @@ def _counting(workspace: Workspace, request: ContextRequest, budget: int) -> Cou
 
 def _write_context(
     workspace: Workspace,
-    request: ContextRequest,
+    visible: Sequence[Memory],
     news: Delta,
     written: Callable[[Delta | None], Context],
 ) -> Context:
@@ -210,15 +211,14 @@ def _write_context(
 
     Where another read of the thread told some of them meanwhile, the context goes without.
     """
-    memories = _visible(workspace, request)
     built = written(news)
     if not built.text and not news.since:
         return msgspec.structs.replace(built, revision=news.revision)
     shown = {item.partition(UPDATE_MARK)[0] for item in _shown_ids(built, "updates")}
-    revision = mark_told(workspace, news.thread, memories, shown)
+    revision = mark_told(workspace, news.thread, visible, shown)
     if revision is None:
         built = written(None)
-        revision = mark_told(workspace, news.thread, memories, ())
+        revision = mark_told(workspace, news.thread, visible, ())
     return msgspec.structs.replace(built, revision=revision)
 
 

@@ -48,7 +48,7 @@ HARDLY: Final = 0.25
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """Something that answers a query; `stale` are citations that do not hold any more.
 
-    `trust` and `state` are those of a memory or an episode, `places` those of a memory;
+    `trust` and `state` are those of a memory or an episode, `subject` and `places` a memory's;
     `noted_by` is the agent that noted it, where nobody has confirmed it. `origin` is there where
     nobody has reviewed it, and whoever works here did not write it.
     """
@@ -66,6 +66,7 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     stale: tuple[str, ...] = ()
     trust: Trust | None = None
     state: State | None = None
+    subject: str | msgspec.UnsetType = msgspec.UNSET
     places: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     origin: RecordOrigin | msgspec.UnsetType = msgspec.UNSET
     noted_by: str | msgspec.UnsetType = msgspec.UNSET
@@ -269,6 +270,7 @@ def _hit(found: LoadedHit, stale: tuple[str, ...]) -> SearchHit:
         signals=hit.signals,
         stale=stale,
         trust=trust_of(document),
+        subject=getattr(document, "subject", None) or msgspec.UNSET,
         places=getattr(document, "places", ()) or msgspec.UNSET,
         noted_by=noted_by(document) or msgspec.UNSET,
     )

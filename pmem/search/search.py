@@ -4,7 +4,6 @@ Beside it stands what is known elsewhere: in other work trees, and in one's own 
 """
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import reduce
@@ -18,6 +17,7 @@ from pmem.core.filters import Filter, judge_of
 from pmem.core.lifecycle.neighbours import OUTRANKS, differences, newer_first
 from pmem.core.lifecycle.presence import OUT_OF_RECALL
 from pmem.core.outcomes import warns
+from pmem.core.patterns import lazily
 from pmem.core.record_keys import fixed_key, proven_key
 from pmem.core.retention import valid_at
 from pmem.core.retrieval.documents import entries
@@ -411,7 +411,7 @@ def _newest(workspace: Workspace, key: str) -> Iterable[Memory]:
     return sorted(found, key=lambda memory: (warns(memory), memory.id), reverse=True)
 
 
-_WORD: Final = re.compile(r"[^\W_]+")
+_WORD: Final = lazily(r"[^\W_]+")
 
 
 def find_unranked(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
-from pmem.core.record_keys import word_keys_of
+from pmem.core.record_keys import NEAR_KEY, near_ends, word_keys_of
 from pmem.core.selection import COLUMNS, Order, Portion, Selection, selected_among
-from pmem.values.records import STORES, Record, RecordType
+from pmem.values.records import STORES, Memory, Record, RecordType
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import MemoryPool, Pool
@@ -21,6 +21,11 @@ Holders = Mapping[str, list[str]]
 """For each word the ids of the records that hold it."""
 Tally = Mapping[tuple[Any, ...], int]
 """How many records have the values of some columns, in their order."""
+
+
+Judge = Callable[[Memory, Memory], bool]
+"""Tells of a memory and another one that it leads to whether something holds of both."""
+IdPair = tuple[str, str]
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -100,12 +105,25 @@ class Backend(Protocol):
         """Return a figure that depends on a store's records alone, perhaps made before."""
         ...
 
+    def tokens(
+        self, vocabulary: str, pieces: Collection[str], count: Callable[[str], int]
+    ) -> Mapping[str, int]:
+        """Return how many tokens a vocabulary counts in each piece, perhaps counted before."""
+        ...
+
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:
         """Yield the records that have a mark."""
         ...
 
     def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
         """Mark records as they are; a mark is lost when its record changes, or any record goes."""
+        ...
+
+    def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:
+        """Return the ids of memories linked as nearly the same of which `judge` holds, in order.
+
+        What was judged before by the same `rules` may be taken as it was while both are the same.
+        """
         ...
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
@@ -151,6 +169,21 @@ def holders_among(records: Iterable[Record], keys: Collection[str], most: int) -
             if key in found:
                 found[key].append(record.id)
     return {key: ids for key, ids in found.items() if len(ids) <= most}
+
+
+def near_pairs_among(
+    select: Callable[[type[Memory], Selection], list[Memory]], judge: Judge
+) -> list[IdPair]:
+    """Judge all memories that are linked as nearly the same; see `Backend.near_pairs`."""
+    near = select(Memory, Selection(keys=(NEAR_KEY,)))
+    ends = tuple({end for memory in near for end in near_ends(memory)})
+    known = {end.id: end for end in select(Memory, Selection(ids=ends))} if ends else {}
+    return [
+        (memory.id, end)
+        for memory in near
+        for end in sorted(near_ends(memory))
+        if end in known and judge(memory, known[end])
+    ]
 
 
 def tally_of(
@@ -209,6 +242,14 @@ class Unindexed(ABC):
     ) -> T:
         return make()
 
+    def tokens(
+        self,
+        vocabulary: str,  # noqa: ARG002
+        pieces: Collection[str],
+        count: Callable[[str], int],
+    ) -> Mapping[str, int]:
+        return {piece: count(piece) for piece in pieces}
+
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:  # noqa: ARG002
         return iter(())
 
@@ -216,6 +257,9 @@ class Unindexed(ABC):
         self, type_: type[Record], mark: str, ids: Collection[str]
     ) -> None:
         """Keep no marks."""
+
+    def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:  # noqa: ARG002 - none is kept
+        return near_pairs_among(self.select, judge)
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         return holders_among(self.scan(type_), keys, most)

@@ -1,16 +1,28 @@
 """The default backend: one JSON file per record, in a folder per store."""
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeVar
+from zlib import crc32
 
 import msgspec
 
 from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, PmemError, Refused
-from pmem.storage.backend import Change, Holders, Problem, Tally, holders_among, pool_of, tally_of
+from pmem.storage.backend import (
+    Change,
+    Holders,
+    IdPair,
+    Judge,
+    Problem,
+    Tally,
+    holders_among,
+    near_pairs_among,
+    pool_of,
+    tally_of,
+)
 from pmem.storage.files import durable, safe_files
 from pmem.storage.files.lock import LOCK, writer_lock
 from pmem.storage.files.recordfile import Stamp, decode, read_bytes, stamp_of
@@ -20,7 +32,7 @@ from pmem.storage.record_files import RecordFiles
 from pmem.storage.shared import Shared
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import is_id, matches
-from pmem.values.records import STORES, Record
+from pmem.values.records import STORES, Memory, Record
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Pool
@@ -32,6 +44,9 @@ VECTORS: Final = "vectors.sqlite3"
 STATE: Final = "state.sqlite3"
 _PAGE: Final = 2000
 """Records that are read from the index together: more would take more memory, not less time."""
+
+_JUDGED: Final = 100
+"""Pairs that are judged together, while others wait."""
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -95,6 +110,18 @@ class JsonFiles:
             self._current.ask((), lambda index: index.keep_figure(*keep))
         return value
 
+    def tokens(
+        self, vocabulary: str, pieces: Collection[str], count: Callable[[str], int]
+    ) -> Mapping[str, int]:
+        keys = {piece: _key_of(piece) for piece in pieces}
+        found = self._current.ask((), lambda index: index.tokens(vocabulary, keys.values()))
+        known = {} if found is None else found[0]
+        new = {piece: count(piece) for piece, key in keys.items() if key not in known}
+        if new and found is not None:
+            rows = [(vocabulary, keys[piece], many) for piece, many in new.items()]
+            self._current.ask((), lambda index: index.keep_tokens(rows))
+        return {piece: known[key] for piece, key in keys.items() if key in known} | new
+
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:
         found = self._current.ask((type_,), lambda index: index.marked(STORES[type_], mark))
         return iter(()) if found is None else (self._decoded(type_, data) for data in found[0])
@@ -102,6 +129,18 @@ class JsonFiles:
     def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
         if ids:
             self._current.ask((), lambda index: index.mark(STORES[type_], mark, ids))
+
+    def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:
+        def read(one: bytes, other: bytes) -> bool:
+            return judge(decode(one, Memory), decode(other, Memory))
+
+        def ask(index: "Index") -> list[IdPair]:
+            while index.judge_pairs(rules, read, _JUDGED):
+                pass
+            return index.near_pairs(rules)
+
+        found = self._current.ask((Memory,), ask)
+        return near_pairs_among(self.select, judge) if found is None else found[0]
 
     def scan(self, type_: type[R], without: str = "") -> Iterator[R]:
         """Yield records: from the index, from their files without one."""
@@ -290,3 +329,9 @@ def _make_local(root: str, local: str) -> None:
         raise Damaged(f"{local} is a file, not a folder", "remove the file")
     with durable.refusals(root):
         durable.make_folder(local)
+
+
+def _key_of(piece: str) -> int:
+    """Return 63 bits that stand for a part of a text: the index has no words but records'."""
+    data = piece.encode("utf-8", "surrogatepass")
+    return crc32(data) << 31 | crc32(data[::-1]) >> 1

@@ -1,6 +1,6 @@
 """Another backend as far as somebody may see it."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from pmem.core.policy import Reach, app_of, category_of
 from pmem.core.selection import Order, Portion, Selection
 from pmem.errors import Damaged, NotFound, Refused, StorageRefused
-from pmem.storage.backend import Backend, Change, Holders, Problem, Tally, Unindexed
-from pmem.values.records import KINDS, Record
+from pmem.storage.backend import Backend, Change, Holders, IdPair, Judge, Problem, Tally, Unindexed
+from pmem.values.records import KINDS, Memory, Record
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Pool
@@ -86,8 +86,21 @@ class Limited(Unindexed):
             return super().tally(type_, selection, columns, least)
         return self._backend.tally(type_, self._within(selection), columns, least)
 
+    def tokens(
+        self, vocabulary: str, pieces: Collection[str], count: Callable[[str], int]
+    ) -> Mapping[str, int]:
+        return self._backend.tokens(vocabulary, pieces, count)
+
     def _within(self, selection: Selection) -> Selection:
         return msgspec.structs.replace(selection, reach=self._reach)
+
+    def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:
+        if self._today is not None:
+            return super().near_pairs(rules, judge)
+        found = self._backend.near_pairs(rules, judge)
+        ids = tuple({end for pair in found for end in pair})
+        seen = {id_ for (id_,) in self.tally(Memory, Selection(ids=ids), ("id",))} if ids else set()
+        return [pair for pair in found if seen.issuperset(pair)]
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         found = self._backend.holders(type_, keys, most)

@@ -9,7 +9,7 @@ from pmem.core.filters import EVERYTHING, Filter, judge_of
 from pmem.core.record_keys import twin_keys, word_keys_of
 from pmem.core.selection import ALL, Order, Portion, Selection, in_order
 from pmem.errors import Damaged, NotFound
-from pmem.storage.backend import Backend, Change, Tally, tally_of
+from pmem.storage.backend import Backend, Change, IdPair, Judge, Tally, tally_of
 from pmem.values.ids import matches
 from pmem.values.records import KINDS, Record
 
@@ -106,6 +106,12 @@ class Store(Generic[R]):
             pending = self._dirty.get(identifier)
             if pending is not None and key in twin_keys(pending):
                 yield pending
+
+    def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:
+        """Return the memories linked as nearly the same of which `judge` holds, those that are
+        written; see `Backend.near_pairs`.
+        """
+        return self._backend.near_pairs(rules, judge)
 
     def alike(self, keys: Collection[str], limit: int) -> list[R]:
         """Return the records that share most of the rarer words, the likeliest first."""

@@ -9,11 +9,12 @@ import msgspec
 
 from pmem.errors import Damaged, InvalidValue, Locked, PmemError, StorageRefused
 from pmem.project.configuration import embeds
-from pmem.project.own_memory import is_own, is_private, make_private, own_folder
+from pmem.project.own_memory import is_own, is_private, make_private
 from pmem.project.setup import initialise, missing_files, unknown_categories
 from pmem.project.workspace import Workspace
 from pmem.storage.files import durable
 from pmem.storage.files.lock import is_shared, kind_of
+from pmem.storage.files.worktree import own_folder
 from pmem.storage.git.tracked import HINT, LOCAL, foreign
 from pmem.upkeep.integrity import CheckRequest, check, link_findings, settings_findings
 from pmem.values.records import STORES

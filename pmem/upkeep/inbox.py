@@ -25,7 +25,7 @@ from pmem.memory.changes import list_noted
 from pmem.memory.citations import BrokenCitation, VerifyRequest, find_broken_ids, verify
 from pmem.memory.consent import WaitingRequest, list_waiting
 from pmem.memory.facts import FactsRequest, Stated, list_facts
-from pmem.memory.links import near_pairs
+from pmem.memory.links import count_near_pairs, near_pairs
 from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import Proposal, without_expired
@@ -326,7 +326,7 @@ _SOURCES: Final = {
         _expired, "expired", lambda it: it.memories.count(_over(it, "valid_until"))
     ),
     InboxKind.SUBJECT: _Source(_subjects, "in disagreement on a subject"),
-    InboxKind.DUPLICATE: _Source(_duplicates, "nearly the same as another one"),
+    InboxKind.DUPLICATE: _Source(_duplicates, "nearly the same as another one", count_near_pairs),
     InboxKind.TRUST: _Source(_untrusted, "imported or merged, not reviewed"),
     InboxKind.FADING: _Source(_fading, "faded, to archive"),
 }

@@ -35,6 +35,8 @@ from pmem.vcs.rule_files import lagging
 
 _SOUND: Final = f"sound {__version__}"
 """The mark of a record in which this version finds nothing wrong."""
+_ASKED_SINGLY: Final = 500
+"""Ids that are looked for one by one before all are listed."""
 _GAVE_WAY: Final = "gave way"  # the mark of a memory that another one took the place of
 
 
@@ -96,6 +98,7 @@ class _Names(Collection[str]):
 
     def __init__(self, stores: Sequence[Store[Any]]) -> None:
         self._stores = stores
+        self._asked = 0
 
     @cached_property
     def all(self) -> list[str]:
@@ -107,6 +110,11 @@ class _Names(Collection[str]):
         return frozenset(self.all)
 
     def __contains__(self, identifier: object) -> bool:
+        if self._asked < _ASKED_SINGLY:
+            self._asked += 1
+            one = Selection(ids=(str(identifier),))
+            if any(store.count(one) for store in self._stores):
+                return True
         return identifier in self._known
 
     def __iter__(self) -> Iterator[str]:

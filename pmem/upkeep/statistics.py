@@ -67,18 +67,26 @@ class Growth(NamedTuple):
     periods: tuple[Period, ...]
 
 
-def by_age(made_after: Callable[[datetime], int], made: int, now: datetime) -> dict[str, int]:
+def by_age(
+    made_between: Callable[[datetime, datetime | None], int], made: int, now: datetime
+) -> dict[str, int]:
     """Count how many things are how old: each in one of `AGES`, or `OLDER`.
 
-    `made_after` returns how many were made after a moment, `made` is how many there are. What is
-    yet to come counts as of today.
+    `made_between` returns how many were made after a moment, and not after another one if it is
+    given, `made` is how many there are. What is yet to come counts as of today.
     """
     counts = {}
-    younger = 0
+    until = None
     for name, days in AGES:
-        more = made_after(shifted(now, -timedelta(days=days)))
-        counts[name], younger = more - younger, more
-    return {**counts, OLDER: made - younger}
+        after = shifted(now, -timedelta(days=days))
+        counts[name], until = made_between(after, until), after
+    return {**counts, OLDER: made - sum(counts.values())}
+
+
+def _made_between(after: datetime, until: datetime | None) -> Selection:
+    """Select the active memories that were made after a moment, and not after another one."""
+    below = () if until is None else (("created", ticks(until) + 1),)
+    return replace(_ACTIVE, least=(("created", ticks(after) + 1),), below=below)
 
 
 def growth(days: Mapping[datetime, int], now: datetime) -> Growth:
@@ -262,11 +270,7 @@ def _of_memories(
         "by_type": _summed((type_, many) for type_, _, _, many in known.active),
         "by_category": _summed((category, many) for _, category, _, many in known.active),
         "by_state": _summed(known.states.items()),
-        "by_age": by_age(
-            lambda at: memories.count(replace(_ACTIVE, least=(("created", ticks(at) + 1),))),
-            many,
-            now,
-        ),
+        "by_age": by_age(lambda at, until: memories.count(_made_between(at, until)), many, now),
         "pinned": sum(many for _, _, is_pinned, many in known.active if is_pinned),
         "due": len(faded_memories(workspace, known.importance, recalled, many)),
         "tokens": known.tokens,

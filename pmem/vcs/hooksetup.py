@@ -14,9 +14,9 @@ import msgspec
 
 from pmem.core import managed_block
 from pmem.errors import NotFound, Refused
-from pmem.project.configuration import DEFAULT_FOLDER
 from pmem.project.workspace import Workspace
 from pmem.storage.files.durable import refusals, write_file
+from pmem.storage.files.worktree import MEMORY_FOLDER
 from pmem.storage.git import git
 from pmem.storage.git.repository import Repository
 from pmem.values.fields import SetupRequest, asked
@@ -241,7 +241,7 @@ def _hook_block(workspace: Workspace, kind: str, top: str, *, strict: bool = Fal
     place = os.path.relpath(root, os.path.realpath(top)).replace(os.sep, "/")
     above = place.rpartition("/")[0]
     words = ["pmem", *(["-C", above] if above else [])]
-    if name != DEFAULT_FOLDER:
+    if name != MEMORY_FOLDER:
         words = ["env", f"PMEM_MEMORY_DIR={name}", *words]
     values = {"marked": _MARKED, "end": managed_block.END}
     if kind == "hook":

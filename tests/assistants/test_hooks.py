@@ -12,6 +12,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from unittest import mock
@@ -29,17 +30,22 @@ from pmem.assistants.events import (
     parse,
     written,
 )
-from pmem.assistants.prompt_answers import MOST_POINTED
+from pmem.assistants.first_look import has_no_answer
+from pmem.assistants.prompt_answers import MOST_POINTED, answer_prompt
 from pmem.cli.hook import quick_answer
 from pmem.core.error_fingerprint import evidence_of
 from pmem.core.own_words import SEE_ABOVE
 from pmem.project.setup import initialise
+from pmem.project.workspace import Workspace
 from pmem.storage.local.sessions import NotedTranscript, NotedTranscripts
 from pmem.storage.local.state import LocalState
+from pmem.values.records import dump
 from tests.cli.shell import installed
 from tests.conftest import NOW
 from tests.effort import examples
 from tests.faults.console import added, pmem
+from tests.storage.folders import memory as record
+from tests.storage.folders import path_of, write
 
 if TYPE_CHECKING:
     from pmem.assistants.events import Event
@@ -242,6 +248,60 @@ def test_a_session_that_goes_on_is_told_what_is_new(orders: str) -> None:
 def test_a_prompt_that_the_memory_does_not_answer_is_left_alone(prompt: str, orders: str) -> None:
     assert ask(prompt) == ""
     assert "PostgreSQL" in ask(f"/src/db.py fails: {ASKED.lower()}")  # a path is no command
+
+
+KNOWN: Final = (
+    "Orders use a PostgreSQL database since 2026-03-14", "The dog sleeps beside the login page",
+    "Die Rechnungen liegen in der Datenbank", "src/retryQueue.py raises IOError", "订单使用猫",
+    "Müllers Lagerverwaltung", "המסד נשמר בענן",
+)  # fmt: skip
+_WORDS: Final = (
+    "the of what is weather Lisbon tomorrow puppy pet storm orders ordered database log in"
+    " Testdatenbank Rechnung Lager Mueller Muller Verwaltung 猫 订单 ענן בענן IOError retry"
+    " queue.py March 2026 14 2026-03-14 postgres postgresql sleeping stores Zug fährt heute wohin"
+).split()
+
+
+@settings(max_examples=examples(200))
+@given(st.lists(st.sampled_from(_WORDS) | st.text(min_size=1, max_size=8), max_size=6), st.data())
+def test_what_is_known_at_once_to_have_no_answer_is_found_by_no_search(
+    words: list[str], data: st.DataObject
+) -> None:
+    prompt = " ".join(words) + data.draw(st.sampled_from(["", "?"]))
+    place = Workspace(_known(), environment={}, now=NOW)
+    told = answer_prompt(place, prompt, None, 1000, in_bytes=False)
+    assert not (has_no_answer(place.root, prompt, {"HOME": "/nowhere"}) and told.text)
+
+
+@cache
+def _known() -> str:
+    """Return a memory that was searched, so that its index has all of it."""
+    root = f"{tempfile.mkdtemp()}/.project-memory"
+    for text in KNOWN:
+        Project(root, now=NOW).add(text, force=True)
+    _age(root)
+    Project(root).search("anything")
+    assert has_no_answer(root, "Which train goes home?", {"HOME": "/nowhere"})
+    return root
+
+
+def _age(root: str) -> None:
+    """Let records be older than the next look at them."""
+    for path in Path(root).rglob("*.json"):
+        os.utime(path, (1e9, 1e9))
+
+
+def test_that_a_prompt_has_no_answer_is_known_at_once_until_a_record_changes(root: str) -> None:
+    added("Orders use a PostgreSQL database")
+    _age(root)
+    prompt = "Which train goes to Lisbon?"
+    assert ask(prompt) == ""
+    with mock.patch("pmem.cli.hook._ask_memory") as asked:
+        assert ask(prompt) == ""
+    assert not asked.called
+    new = "mjwaid1q-00000001"
+    write(path_of(root, new), dump(record(new, "The train to Lisbon leaves at six")))
+    assert "leaves at six" in ask(prompt)
 
 
 def test_a_prompt_without_spaces_between_words_is_answered(root: str) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 from pathlib import Path
 from typing import Any, Final
+from unittest import mock
 
 import pytest
 
@@ -129,6 +130,21 @@ def test_where_time_is_short_the_next_ones_take_in_the_rest(root: str) -> None:
         added.append(ask(workspace, table.IMPORT_SESSIONS, instant).added)
     assert sum(added) == 2 * many + 2
     assert max(added) == SMALL_BATCH
+
+
+def test_a_large_file_waits_for_whoever_has_more_time(root: str) -> None:
+    stop(session_of("Where is the queue?"))
+    workspace = Workspace(root, now=NOW)
+
+    def added(seconds: float | None, size: int) -> int:
+        with mock.patch("os.path.getsize", return_value=size):
+            wanted = SessionsRequest(pending=True, seconds=seconds, dry_run=True)
+            return ask(workspace, table.IMPORT_SESSIONS, wanted).added
+
+    million = 1 << 20
+    assert [added(0.4, size * million) > 0 for size in (10, 11)] == [True, False]
+    assert [added(0.9, size * million) > 0 for size in (20, 21)] == [True, False]
+    assert added(None, 21 * million) > 0
 
 
 def test_who_writes_meanwhile_stops_no_session(root: str) -> None:

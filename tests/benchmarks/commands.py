@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from pmem import Project
-from tests.benchmarks.journal_peer import jrnl_lines
 from tests.benchmarks.measure import BARE, ENVIRONMENT, Command, cpu_seconds, instructions, pmem
+from tests.benchmarks.peers import peer_lines
 from tests.benchmarks.stores import make
 
 LOOK: Final = (
@@ -31,6 +31,9 @@ PEAK: Final = (
     "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
     "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
 )
+CHANGES: Final = ("add", "pull")
+BRANCHES: Final = ("before", "after")
+_PULLED: Final = 100
 TASK: Final = "the parser retries webhooks"
 _NUMBERS: Final = count()
 
@@ -42,16 +45,19 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=7, help="runs of each command")
     parser.add_argument("--folder", type=Path, help="where memories are made, and found again")
     parser.add_argument("--instructions", action="store_true", help="count them as well")
-    parser.add_argument("--jrnl", type=Path, help="jrnl, to be measured on as many entries")
+    parser.add_argument("--after", choices=CHANGES, help="what has changed before each run")
+    parser.add_argument("--peers", type=Path, help="a folder with peers that come from PyPI")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         top = given.folder or Path(place)
         folders = {size: _made(top, size) for size in given.sizes}
         table = {size: lines(folder) for size, folder in folders.items()}
-        if given.jrnl:
+        if given.peers:
             for size, folder in folders.items():
-                table[size] |= jrnl_lines(given.jrnl, top / f"jrnl-{size}", _texts(folder))
-        times = _measured(table, folders, given.runs)
+                memory = folder / ".project-memory"
+                peers = top / f"peers-{size}"
+                table[size] |= peer_lines(given.peers, peers, memory, _texts(folder))
+        times = _measured(table, folders, given.runs, given.after)
         _print_times(times, folders)
         if given.instructions:
             _print_instructions(folders)
@@ -72,6 +78,7 @@ def lines(folder: Path) -> dict[str, Callable[[], Command]]:
         "log -n 20": pmem("log", "-n", "20"),
         "stats": pmem("stats"),
         "check": pmem("check", "records"),
+        "inbox --list": pmem("inbox", "--list"),
     }
     add = {"add": lambda: pmem("add", f"A new memory, number {os.getpid()} {next(_NUMBERS)}")}
     others: dict[str, Command] = {
@@ -82,16 +89,28 @@ def lines(folder: Path) -> dict[str, Callable[[], Command]]:
 
 
 def _made(top: Path, size: int) -> Path:
+    """Return a repository with so many memories, and a branch on which some say something else."""
     folder = top / str(size)
-    if not folder.exists():
-        started = time.process_time()
-        make(folder, size)
-        print(f"made {size:,} memories in {time.process_time() - started:.1f} s of CPU time")
-        subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
-        git = ["git", "-C", str(folder), "-c", "user.name=bench", "-c", "user.email=b@example.org"]
-        subprocess.run([*git, "add", "--all"], check=True)
-        subprocess.run([*git, "commit", "--quiet", "--message", "all"], check=True)
+    if folder.exists():
+        return folder
+    started = time.process_time()
+    make(folder, size)
+    print(f"made {size:,} memories in {time.process_time() - started:.1f} s of CPU time")
+    subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
+    for branch in BRANCHES:
+        _git(folder, "checkout", "--quiet", "-b", branch)
+        _git(folder, "add", "--all")
+        _git(folder, "commit", "--quiet", "--allow-empty", "--message", branch)
+        project = Project(str(folder / ".project-memory"))
+        for memory in project.list(limit=_PULLED).items:
+            project.edit(memory.id, content=f"{memory.content} It is so on another branch.")
+    _git(folder, "checkout", "--quiet", "--force", BRANCHES[0])
     return folder
+
+
+def _git(folder: Path, *words: str) -> None:
+    own = ("-c", "user.name=bench", "-c", "user.email=b@example.org")
+    subprocess.run(("git", "-C", str(folder), *own, *words), check=True)
 
 
 def _texts(folder: Path) -> list[str]:
@@ -100,22 +119,35 @@ def _texts(folder: Path) -> list[str]:
 
 
 def _measured(
-    table: dict[int, dict[str, Callable[[], Command]]], folders: dict[int, Path], runs: int
+    table: dict[int, dict[str, Callable[[], Command]]],
+    folders: dict[int, Path],
+    runs: int,
+    after: str | None,
 ) -> dict[str, dict[int, float]]:
-    """Return medians in seconds; each command runs twice before, so that nothing has changed."""
+    """Return medians in bare starts; each command runs twice before, so that all is loaded."""
     found: dict[str, dict[int, float]] = {"python -c pass": {}}
-    for name in table[next(iter(folders))]:
-        taken: dict[int, list[float]] = {size: [] for size in folders}
+    for name in {name: None for lines in table.values() for name in lines}:
+        taken: dict[int, list[float]] = {size: [] for size in folders if name in table[size]}
         bare: list[float] = []
         for turn in range(runs + 2):
             bare.append(cpu_seconds(BARE, Path.cwd()))
-            for size, folder in folders.items():
-                seconds = cpu_seconds(table[size][name](), folder)
-                if turn >= 2:
-                    taken[size].append(seconds)
+            for size, spent in taken.items():
+                _change(folders[size], table[size], name, after, turn)
+                seconds = cpu_seconds(table[size][name](), folders[size])
+                spent.extend([seconds] * (turn >= 2))
         unit = statistics.median(bare)
         found[name] = {size: statistics.median(times) / unit for size, times in taken.items()}
     return found
+
+
+def _change(
+    folder: Path, lines: dict[str, Callable[[], Command]], name: str, after: str | None, turn: int
+) -> None:
+    """Do what is done before each run: one memory, or text of a peer, is added; or git pulls."""
+    if after == "add":
+        cpu_seconds(lines.get(f"{name}, adds", lines["add"])(), folder)
+    elif after == "pull":
+        _git(folder, "checkout", "--quiet", BRANCHES[1 - turn % 2])
 
 
 def _print_times(times: dict[str, dict[int, float]], folders: dict[int, Path]) -> None:
@@ -124,7 +156,8 @@ def _print_times(times: dict[str, dict[int, float]], folders: dict[int, Path]) -
     print("|---|" + "---|" * len(sizes))
     for name, by_size in times.items():
         if by_size:
-            print(f"| `{name}` |", " | ".join(f"{by_size[size]:.1f}" for size in sizes), "|")
+            cells = (f"{by_size[size]:.1f}" if size in by_size else "" for size in sizes)
+            print(f"| `{name}` |", " | ".join(cells), "|")
 
 
 def _print_instructions(folders: dict[int, Path]) -> None:

@@ -75,6 +75,11 @@ NAMED = {
     "`go.sum` or `kitchen.toml` in any kitchen -> `make tidy`": ["**/go.sum", "**/kitchen.toml"],
     "`jam/plum.jam` → `make jam` and taste it": ["/jam/plum.jam"],
     "Anything in `oven/old/` -> throw it away": ["oven/old/**"],
+    "Cakes in `oven/old/` have no name - give them one": ["oven/old/**"],
+    "The menu of the shop: `site/`": ["site/**"],
+    "The old cakes (`oven/old/`) are for nobody": ["oven/old/**"],
+    "`oven/` - what is warm. `jam/plum.jam:3-4` - what is sweet.": ["oven/**", "/jam/plum.jam"],
+    "`gen/api/menu.cs` is made by the cook": ["/site/gen/api/menu.cs"],
 }
 
 MENTIONED = (
@@ -101,6 +106,9 @@ MENTIONED = (
     "Bake at noon. Do not edit `oven/tray.lock` by hand.",
     "`jam/` is gitignored, so make it first",
     "Check the site before you change docs.",
+    "Baking - Look at the cakes in `oven/old/` as patterns",
+    "The guests (`site/`) and the cooks (`oven/`) eat apart",
+    "Lint all: `./make.sh`",
     "Use `node.js` and/or `deno` when changing parts",
 )
 
@@ -122,6 +130,30 @@ def test_a_sentence_above_a_list_says_where_the_whole_applies(shell: Shell) -> N
     assert places(shell, "AGENTS.md") == {
         "When changing `docs/`: Read it aloud; Sort the links": ["docs/**"],
         "Before you push: Never edit `go.sum`; Taste it": [],
+    }
+
+
+def test_a_section_says_where_all_is_that_it_tells_of(shell: Shell) -> None:
+    write(
+        shell,
+        "AGENTS.md",
+        "# G\n\n## Old\n\nLocation: `oven/old/{Cake}/`\n\n- Never serve these cold\n\n"
+        "### Crumbs\n\n- Keep crumbs\n- Do not edit `go.sum`\n\n"
+        "## Jam\n\n- Located in `jam/` (e.g. `jam/plum.jam`).\n- Stir it by hand\n\n"
+        "## Rooms\n\n**Site** (`site/`)\n\n- Paint it white\n\n"
+        "Always close the door.\n\n- Open the window (`make.sh`)\n\n"
+        "## Gone\n\nLocation: `cellar/`\n\n- Bring a light\n",
+    )
+    assert places(shell, "AGENTS.md") == {
+        "Location: `oven/old/{Cake}/`: Never serve these cold": ["oven/old/**"],
+        "Keep crumbs": ["oven/old/**"],
+        "Do not edit `go.sum`": ["/go.sum"],
+        "Located in `jam/` (e.g. `jam/plum.jam`).": ["jam/**"],
+        "Stir it by hand": ["jam/**"],
+        "Site (`site/`): Paint it white": ["site/**"],
+        "Always close the door.": [],
+        "Open the window (`make.sh`)": [],
+        "Location: `cellar/`: Bring a light": [],
     }
 
 
@@ -159,4 +191,18 @@ def test_a_heading_that_names_one_of_the_files_narrows_what_is_below_it(shell: S
         "Use words": ["kitchen.toml"],
         "Keep it small": ["site/menu.css"],
         "Stir": every,
+    }
+
+
+def test_a_heading_that_names_a_folder_says_where_it_all_is(shell: Shell) -> None:
+    text = "# Kitchen of AGENTS.md\n\n## All\n\n- Be kind\n\n## Oven (`oven/`)\n\n- Keep it warm\n"
+    write(shell, "AGENTS.md", text)
+    front = "---\napplyTo: 'oven/**,jam/**'\n---\n"
+    text = "# A\n\n## Jam (`jam/`)\n\n### How\n\n- Stir it\n\n## Site (`site/`)\n\n- Paint it\n"
+    write(shell, ".github/instructions/a.instructions.md", front + text)
+    assert places(shell, "AGENTS.md", ".github/instructions") == {
+        "Be kind": [],
+        "Keep it warm": ["oven/**"],
+        "Stir it": ["jam/**"],
+        "Paint it": ["oven/**", "jam/**"],
     }

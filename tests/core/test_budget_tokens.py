@@ -1,9 +1,12 @@
 """Holding texts to a budget: what the estimate keeps in reserve, and what counts exactly."""
 
+from collections.abc import Callable, Collection
+from functools import cache
 from typing import Final
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from pmem.core.tokens import (
     PREFERRED,
@@ -94,6 +97,26 @@ def test_with_the_library_a_budget_is_counted_exactly(monkeypatch: pytest.Monkey
     assert found.count(_with_name("Zeynep")) == NAMES["Zeynep"]
     assert budget_counter("estimate").name == "estimate"
     assert budget_counter("cl100k_base").name == "cl100k_base"
+
+
+@needs_the_library
+@EVERY_VOCABULARY
+@given(text=anything | st.text(" \n\t\r/'sSt.,aA19\x1c\x85\u00a0\u3000\u0301中é-", max_size=60))
+def test_a_text_has_as_many_tokens_as_its_pieces(vocabulary: Tokenizer, text: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        bring_library_back(patch)
+        whole, pieces = _counters(vocabulary)
+    assert pieces(text) == whole(text)
+
+
+@cache
+def _counters(vocabulary: Tokenizer) -> tuple[Callable[[str], int], Callable[[str], int]]:
+    """Return what counts a text, and what adds up the counts of its pieces."""
+
+    def kept(_: str, pieces: Collection[str], count: Callable[[str], int]) -> dict[str, int]:
+        return {piece: count(piece) for piece in pieces}
+
+    return budget_counter(vocabulary).count, budget_counter(vocabulary, kept).count
 
 
 @EVERY_VOCABULARY

@@ -168,6 +168,17 @@ def test_a_reason_ends_with_a_sentence_and_has_both_ends_of_what_is_said() -> No
     assert [part.what for part in found.left_out] == ["shortened paragraph", "bullet"]
 
 
+def test_what_binds_is_kept_before_what_is_told() -> None:
+    told = " ".join(f"The old queue was read by service number {n} at night." for n in range(40))
+    binds = "Nobody may start it again. Do not remove its table before May."
+    for heading, part in (("Decision", "decision"), ("Consequences", "consequences")):
+        text = NYGARD.replace(f"## {heading}\n", f"## {heading}\n\nWe drop it. {told} {binds}\n")
+        found = read_decision("0007.md", text)
+        assert isinstance(found, DecisionRecord)
+        assert getattr(found, part).startswith("We drop it. The old queue")
+        assert "Do not remove its table before May." in getattr(found, part)
+
+
 def test_what_it_costs_stands_beside_what_it_brings() -> None:
     good = "".join(f"- Good, because of {'a long reason, ' * 5}number {n}.\n" for n in range(6))
     one_list = f"{good}- Bad, because the old data has to move.\n"

@@ -26,6 +26,8 @@ CODE = {
         ("fact", "Parts: `shop/a.ts`: It begins here; `shop/web/b.ts`")
     ],
     "```ts\n" + "serve(routes)\n" * 16 + "```": [],
+    "```powershell\nbb test `\n  --all\n```": [("procedure", "`bb test --all`")],
+    "To test it all you run:\n\n`bb test`": [("procedure", "To test it all you run: `bb test`")],
 }
 
 LISTS = {
@@ -277,6 +279,10 @@ def test_what_a_file_says_first_is_kept_where_it_names_folders() -> None:
 OPENINGS = {
     "This document says how we work. Use it to begin.": [],
     "This guide is for all. Every change must be small.": ["Every change must be small."],
+    "This is for all who work here. Keep changes small and name the files.": [
+        "Keep changes small and name the files."
+    ],
+    "Guidance for all. Keep it short.": [],
     "Changes are welcome only if they have tests.": [
         "Changes are welcome only if they have tests."
     ],

@@ -458,6 +458,42 @@ def test_a_project_too_large_to_be_looked_through_is_told(
     )
 
 
+_LOST = "".join(f"{line}\n" for line in CODE if "queue step 1" not in line)
+MOVES: dict[str, tuple[dict[str, str], str]] = {
+    "to a file that changed": ({"src/queue.py": _LOST, "src/other.py": TEXT}, "moved"),
+    "to a new file": ({"src/queue.py": _LOST, "new.py": TEXT}, "moved"),
+    "with its file": ({"src/queue.py": "", "lib/queue.py": TEXT}, "moved"),
+    "to where a file of its name had it": ({"src/queue.py": _LOST}, "moved"),
+    "only in part": ({"src/queue.py": "", "new.py": CODE[9]}, "changed"),
+    "nowhere": ({"src/queue.py": _LOST, "src/other.py": "", "old/queue.py": ""}, "changed"),
+}
+
+
+@pytest.mark.parametrize("few", [0, citations.FEW_FILES], ids=["asking git first", "in all files"])
+@pytest.mark.parametrize("where", MOVES)
+def test_a_text_is_found_where_it_moved_in_a_project_of_any_size(
+    where: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin()
+    files, state = MOVES[where]
+    for file, text in {"src/queue.py": TEXT, "src/other.py": "x = 1\n", "rest.md": "y"}.items():
+        Path(file).parent.mkdir(exist_ok=True)
+        Path(file).write_text(text)
+    if where in ("to where a file of its name had it", "nowhere"):
+        Path("old").mkdir()
+        Path("old/queue.py").write_text(TEXT)
+    ok("add", "--all")
+    ok("commit", "--quiet", "--message", "One")
+    project = Project(actor="ada")
+    memory = cited(project, "src/queue.py:10-12")
+    for file, text in files.items():
+        Path(file).parent.mkdir(exist_ok=True)
+        Path(file).write_text(text)
+    monkeypatch.setattr(citations, "FEW_FILES", few)
+    done = ask(project.workspace, table.VERIFY, VerifyRequest(references=(memory.id,)))
+    assert (done.complete, done.items[0].state) == (True, state)
+
+
 def test_hidden_and_ignored_files_are_no_place_to_move_to(project: Project) -> None:
     memory = cited(project, "src/queue.py:1-3")
     os.rename("src", ".hidden")

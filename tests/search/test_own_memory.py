@@ -15,9 +15,9 @@ from pmem import Project
 from pmem.core.context.parts import Context
 from pmem.core.context.worth import SEAM
 from pmem.errors import InvalidValue, NoProject, Refused, UsageError
-from pmem.project.own_memory import own_folder
 from pmem.project.setup import write_setting
 from pmem.project.workspace import Workspace
+from pmem.storage.files.worktree import own_folder
 from tests.cli.shell import pmem
 from tests.conftest import NOW
 from tests.effort import examples

@@ -2,12 +2,16 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
+from pmem import Project
 from pmem.conversation.conversations import EndRequest, SayRequest, StartRequest
 from pmem.conversation.exchange import MessagesRequest
+from pmem.core import tokens
 from pmem.core.context.parts import Context
 from pmem.core.filters import Filter
 from pmem.core.tokens import counter
@@ -23,7 +27,7 @@ from pmem.values.records import Chunk, Episode, EpisodeType, Memory, MemoryType,
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.storage.in_memory import InMemory
-from tests.vocabulary import bring_library_back, needs_the_library
+from tests.vocabulary import LIBRARY, bring_library_back, needs_the_library
 
 
 def in_memory(**overrides: Any) -> Workspace:
@@ -260,6 +264,21 @@ def test_a_context_says_which_vocabulary_counted_it(
     built = context(again, "parser", budget=80)
     assert built.tokenizer == "o200k_base"
     assert counter("o200k_base")(built.text) == built.tokens <= 80
+
+
+@needs_the_library
+def test_a_second_context_of_the_same_words_loads_no_vocabulary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring_library_back(monkeypatch)
+    project = Project(tmp_path / ".project-memory")
+    project.add("The parser keeps 1024 lines, as ever.")
+    tokens._known.cache_clear()
+    first = project.build_context("parser", budget=80)
+    assert first.tokenizer == "o200k_base"
+    tokens._known.cache_clear()
+    monkeypatch.setattr(LIBRARY.openai, "o200k_base", mock.Mock(side_effect=AssertionError))
+    assert project.build_context("parser", budget=80).text == first.text
 
 
 @pytest.mark.row("S2.1.3")

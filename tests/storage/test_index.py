@@ -333,6 +333,30 @@ def test_a_figure_is_kept_until_a_record_changes(filled: str) -> None:
     assert json_files(filled, read_only=True).figure(Memory, "any", int, lambda: 7) == 7
 
 
+def test_counts_of_words_are_kept_without_the_words_until_any_record_goes(filled: str) -> None:
+    files, counted = json_files(filled), list[str]()
+
+    def count(piece: str) -> int:
+        counted.append(piece)
+        return len(piece)
+
+    def asked(*pieces: str) -> list[str]:
+        counted.clear()
+        found = json_files(filled).tokens("any", pieces, count)
+        assert found == {piece: len(piece) for piece in pieces}
+        return sorted(counted)
+
+    assert asked("zwölf", " Boxkämpfer\ud800") == [" Boxkämpfer\ud800", "zwölf"]
+    put(files, memory(id_of(4), "red"))
+    assert asked("zwölf", " Boxkämpfer\ud800", "jagen") == ["jagen"]
+    with open(index_of(filled), "rb") as file:
+        assert "zwölf".encode() not in file.read()
+    assert json_files(filled, read_only=True).tokens("any", ["zwölf"], lambda _: 7) == {"zwölf": 7}
+    change(files, filled, "deleted", 2, "")
+    list(json_files(filled).scan(Memory))
+    assert asked("zwölf") == ["zwölf"]
+
+
 def test_an_index_in_use_is_waited_for_once_in_a_moment(filled: str) -> None:
     files = json_files(filled)
     write(path_of(filled, id_of(3)), dump(memory(id_of(3), "one")))

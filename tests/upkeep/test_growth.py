@@ -20,7 +20,10 @@ def _at(text: str) -> datetime:
 
 
 def ages(times: list[datetime], now: datetime) -> dict[str, int]:
-    return by_age(lambda at: sum(time > at for time in times), len(times), now)
+    def made(after: datetime, until: datetime | None) -> int:
+        return sum(time > after and (until is None or time <= until) for time in times)
+
+    return by_age(made, len(times), now)
 
 
 @given(st.lists(strategies.times, max_size=20), strategies.times)

@@ -3,7 +3,6 @@
 A call of a tool goes with its result. A passage is a line, or some sentences of a long one.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, count
@@ -13,6 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from pmem.core.context.parts import Item, ToolCall
+from pmem.core.patterns import lazily
 from pmem.core.text.calls import Link, RecordedCall, call_links, link_ids, recorded_calls
 from pmem.core.text.commands import (
     RAN,
@@ -32,8 +32,8 @@ UNNAMED: Final = "tool"
 """What a tool is called whose name the record does not keep."""
 LONGEST_NAME: Final = 64
 """Characters of a tool's name that chat APIs take."""
-_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
-_NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_ID = lazily(r"[A-Za-z0-9_-]{1,40}")
+_NO_NAME = lazily(r"[^A-Za-z0-9_-]+")
 
 
 class ToolHalves(NamedTuple):
@@ -168,11 +168,11 @@ LONGEST_PASSAGE: Final = 200
 LOOKED_AT: Final = 40_000
 """Characters that are looked at: one half at the message's beginning, one at its end."""
 
-_PASSAGE = re.compile(
+_PASSAGE = lazily(
     rf"[^\n]{{1,{LONGEST_PASSAGE}}}(?:\n+|\Z)|[^\n]{{1,{LONGEST_PASSAGE - 1}}}[.!?;](?=[ \t])"
     rf"|[^\n]{{1,{LONGEST_PASSAGE}}}|\n+"
 )
-_TOOL = re.compile(r"\A[\w.-]{1,40}: ")
+_TOOL = lazily(r"\A[\w.-]{1,40}: ")
 
 
 class _Passage(NamedTuple):

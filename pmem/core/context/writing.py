@@ -5,7 +5,6 @@ content has anywhere in a row, so no line of it can end the fence. Inside, a lin
 an item, the heading of a group, a marker, or indented: no text can pass for any but the last.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
@@ -17,6 +16,7 @@ from pmem.core.context.parts import TITLES, Format, Item, ToolCall
 from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
 from pmem.core.lines import shortened
 from pmem.core.own_words import RECORDED
+from pmem.core.patterns import lazily
 from pmem.core.trust import label_of
 from pmem.core.visible import escaped, visible
 from pmem.values.ids import short
@@ -26,7 +26,7 @@ MARKER: Final = "marker"
 """The role of the line that stands for messages that are left out."""
 LONGEST_NAME: Final = 64
 """Characters of a speaker's name that APIs take."""
-_NO_NAME = re.compile(r"[\s<|\\/>]+")
+_NO_NAME = lazily(r"[\s<|\\/>]+")
 
 
 def chat_turns(items: Sequence[Item]) -> Iterator[dict[str, Any]]:
@@ -115,8 +115,8 @@ Parts = Iterable[tuple[str, Sequence[Item]]]
 TURNS: Final = ("system", "recent")
 """The sections that are chat messages where the format is."""
 
-_TICKS: Final = re.compile("`+")
-_LINE_END: Final = re.compile("\r\n?|\n")
+_TICKS: Final = lazily("`+")
+_LINE_END: Final = lazily("\r\n?|\n")
 _SHORTEST_FENCE: Final = 3
 
 

@@ -5,7 +5,6 @@ go that leave the meaning as it is. The stemmer of searches takes more: for it a
 "organisation", and what is "important" an "import".
 """
 
-import re
 from enum import IntEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -27,7 +26,7 @@ _OWN_FORMS: Final = frozenset(
 )
 """Forms that say something else than what they are forms of."""
 _MORE_PASTS: Final = frozenset("run set put read cut hit split overridden".split())
-_E_DROPPED: Final = re.compile(
+_E_DROPPED: Final = lazily(
     r"(?:[vzu]|(?<!yn)c|(?:[^n]|an|en)g|[^s]s|[bcdfgkptz]l|cach"
     r"|^[^aeiou]*(?:qu)?[aeiouy][^aeiouwxyh]"
     r"|(?:(?<![aeo])a|cre?a|u|mo|le)t|(?<![aeiou])[aiu][rdm]|(?<![aeiou])(?:in|ib|ap|[ao]k|[iuy]l)"
@@ -92,12 +91,12 @@ MOST_KNOWN: Final = 50_000
 LONGEST_KEPT: Final = 64
 """Characters of a word whose meaning is kept."""
 _UNSPACED: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e01-\u0eff"
-_AMOUNT: Final = re.compile(r"([-+$€£¥]{0,2})(\d[\d.,]*)-?([^\W\d_]{0,12})(%?)")
-_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_TIME: Final = re.compile(r"(\d\d?)(?::([0-5]\d))?")
-_TIME_OF_HALF: Final = re.compile(r"(\d\d?:[0-5]\d)(am|pm)")  # 9:30am
+_AMOUNT: Final = lazily(r"([-+$€£¥]{0,2})(\d[\d.,]*)-?([^\W\d_]{0,12})(%?)")
+_THOUSANDS: Final = lazily(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_TIME: Final = lazily(r"(\d\d?)(?::([0-5]\d))?")
+_TIME_OF_HALF: Final = lazily(r"(\d\d?:[0-5]\d)(am|pm)")  # 9:30am
 _HALVES: Final = {"am": 0, "pm": 12}
-_DATED: Final = re.compile(r"v?\d[\d.:/-]*[.:/-]\d+")  # 04:00, 2026-03-01, v2.4.0
+_DATED: Final = lazily(r"v?\d[\d.:/-]*[.:/-]\d+")  # 04:00, 2026-03-01, v2.4.0
 _WEAK: Final = frozenset("on in out up down".split())  # no opposites where they are prepositions
 _PRONOUNS: Final = frozenset("we i you they he she it wir ich".split())
 _CLAUSES: Final = frozenset(

@@ -4,7 +4,6 @@ A memory is not taken apart as the sentences of a talk are (`core.text.sentences
 quotations, operators and flags count here as they are written.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -25,7 +24,7 @@ from pmem.core.text.words import GIVEN_NAMES, spelled_out
 
 MOST_READ: Final = 6000
 """Characters that are read word by word; of what follows only whether it is the same counts."""
-_LETTER: Final = re.compile(r"[^\W_]")
+_LETTER: Final = lazily(r"[^\W_]")
 _STOPS: Final = frozenset(".;:!。；：！")
 _PAUSES: Final = frozenset(",、，–—")
 _OPERATORS: Final = frozenset("< > = <= >= != == + * / % -> => ≤ ≥".split())

@@ -30,57 +30,57 @@ _FAILURE: Final = (
 )
 _REASON: Final = r"(?:because|since|as)\b"
 _FORMS: Final = (
-    re.compile(
+    lazily(
         rf"{_WHO}\btried (?P<tried>[^;:?]{{4,160}}?),? (?:but|and|which) "
         rf"(?P<because>[^;?]{{0,60}}?{_FAILURE}[^;?]{{2,200}})$",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazily(
         rf"^(?P<tried>[^;?]{{6,120}}?) (?:did(?:n't| not)|does(?:n't| not)) work,? "
         rf"(?:{_REASON}|:) ?(?P<because>[^;?]{{6,240}})$",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazily(
         rf"{_WHO}\b(?:reverted|rolled back|backed out|undid|abandoned|gave up on|dropped) "
         rf"(?P<tried>[^;?]{{4,120}}?),? {_REASON} (?P<because>[^;?]{{6,240}})$",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazily(
         r"^(?P<tried>[^,;?]{4,120}?) "
         r"(?P<because>only works? (?:if|when|for|with|on) [^;?]{6,160}?,?"
         r" (?:which|and that|but that) (?:is|are|was|does|do|did)(?:n't| not) [^;?]{4,160})$",
         re.IGNORECASE,
     ),
 )
-_CAUSE: Final = re.compile(
+_CAUSE: Final = lazily(
     r"^(?:the|root|real)? ?(?:issue|problem|cause|catch|trouble)(?: here)? (?:is|was) (?:that )?"
     r"(?P<because>[^?]{12,300})$",
     re.IGNORECASE,
 )
-_INSTEAD: Final = re.compile(
+_INSTEAD: Final = lazily(
     r"\b(?:use|using|switch(?:ed|ing)? to|go with|rely on) (?P<worked>[^,;:?]{2,80}?) instead"
     r"(?: of (?P<tried>[^,;:?]{2,80}))?$",
     re.IGNORECASE,
 )
 _REMEDY: Final = 2
 """Within so many sentences after a cause stands what to do instead."""
-_TROUBLE: Final = re.compile(
+_TROUBLE: Final = lazily(
     r"^(?P<tried>[^,;:?]{4,80}?) (?P<because>(?:(?:still |just )?(?:seems? to|keeps?|fails?|failed)"
     r"|(?:is|are|was|were) (?:still )?(?:having|failing|dropping|refusing|not)"
     r"|(?:does|do|did|can|could)(?:n't|not| not)) [^;?]{6,200})$",
     re.IGNORECASE,
 )
-_ANOTHER: Final = re.compile(
+_ANOTHER: Final = lazily(
     r"^(?:so |ok,? |okay,? )?(?:let me|let's|let us|i'll|i will) (?:now )?try "
     r"(?:an?other|a different|one more|an alternative|something else)\b",
     re.IGNORECASE,
 )
-_CODE: Final = re.compile(r"`[^`]{2,80}`")
-_SUPPOSED: Final = re.compile(
+_CODE: Final = lazily(r"`[^`]{2,80}`")
+_SUPPOSED: Final = lazily(
     r"\b(?:if|unless|would|should|could|might|may|let me|going to|will|want(?:s|ed)? to|whether)\b",
     re.IGNORECASE,
 )
-_VAGUE: Final = re.compile(
+_VAGUE: Final = lazily(
     r"(?:it|this|that|they|these|those|everything|something|again|which|the (?:test|command|fix))",
     re.IGNORECASE,
 )

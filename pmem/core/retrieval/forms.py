@@ -5,15 +5,16 @@ Endings, and what compounds put behind a word, leave its beginning as it is: "Re
 "Testdatenbank" finds "Datenbank". No language has to be known for that.
 """
 
-import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from itertools import pairwise, takewhile
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pmem.core.retrieval.collection import CollectionStatistics
+from pmem.core.patterns import lazily
 from pmem.core.text.terms import terms
-from pmem.values.defaults import DEFAULT_CATEGORY
+
+if TYPE_CHECKING:
+    from pmem.core.retrieval.collection import CollectionStatistics
 
 MOST_FORMS: Final = 30
 _HEBREW: Final = "".join(map(chr, range(0x05D0, 0x05EB)))
@@ -25,8 +26,8 @@ _FRONT: Final = 3
 """And so many has what stands before it."""
 _SAME: Final = 0.7
 """The least likeness of that word and another."""
-_UMLAUT: Final = re.compile("([aou])e")
-_VOWEL: Final = re.compile("[aou](?![aeiou])")
+_UMLAUT: Final = lazily("([aou])e")
+_VOWEL: Final = lazily("[aou](?![aeiou])")
 _ALIKE: Final = 0.55
 """The least likeness of forms; a word that begins a longer one is always a form of it."""
 _WEIGHT: Final = 0.5
@@ -83,13 +84,13 @@ def _bare(word: str) -> tuple[str, ...]:
     return (word, word[1:]) if word[1:] and word[0] in _HEBREW else (word,)
 
 
-def _starts(word: str) -> list[str]:
+def starts(word: str) -> list[str]:
     """Return with what a form of a term may begin; in Hebrew any letter may stand in front."""
-    starts = [start for start in map(common_start, _bare(word)) if start]
+    begun = [start for start in map(common_start, _bare(word)) if start]
     fronts = _HEBREW if word[0] in _HEBREW else ""
-    places = range(_FRONT, len(word) - _END + 1) if starts else ()
+    places = range(_FRONT, len(word) - _END + 1) if begun else ()
     ends = [word[at : at + _END] for at in places]
-    return [*starts, *(front + start for start in starts for front in fronts), *ends]
+    return [*begun, *(front + start for start in begun for front in fronts), *ends]
 
 
 @lru_cache(maxsize=1024)
@@ -105,16 +106,16 @@ def spelt_otherwise(word: str) -> frozenset[str]:
     return frozenset(found - {word})
 
 
-def forms(word: str, statistics: CollectionStatistics) -> dict[str, float]:
+def forms(word: str, statistics: "CollectionStatistics") -> dict[str, float]:
     """Return the other terms of a collection that are forms of a term, with their weights."""
-    starts = _starts(word)
-    known = {*statistics.beginning(starts), *spelt_otherwise(word)} if starts else set()
+    begun = starts(word)
+    known = {*statistics.beginning(begun), *spelt_otherwise(word)} if begun else set()
     alike = sorted((-likeness(word, other), other) for other in known if other != word)
     return {other: -_WEIGHT * value for value, other in alike[:MOST_FORMS] if value}
 
 
 def with_forms(
-    own: Mapping[int, float], word: str, statistics: CollectionStatistics
+    own: Mapping[int, float], word: str, statistics: "CollectionStatistics"
 ) -> Mapping[int, float]:
     """Return how often a term or a form of it occurs, by ascending number; forms count less."""
     found = dict(own)
@@ -126,6 +127,8 @@ def with_forms(
 
 @cache
 def _category_terms() -> frozenset[str]:
+    from pmem.values.defaults import DEFAULT_CATEGORY
+
     return frozenset(term for category in DEFAULT_CATEGORY.values() for term in terms(category))
 
 
@@ -145,7 +148,7 @@ _TOGETHER: Final = frozenset(
     website workaround workflow workout
     """.split()
 )
-_LETTERS: Final = re.compile(r"[A-Za-z]+")
+_LETTERS: Final = lazily(r"[A-Za-z]+")
 
 
 def joined_words(text: str) -> list[str]:

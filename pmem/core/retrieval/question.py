@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from pmem.core.patterns import lazily
 from pmem.core.retrieval.forms import joined_words
 from pmem.core.retrieval.related_words import related
 from pmem.core.retrieval.signals import (
@@ -34,17 +35,17 @@ _ACCENTED = 0.34  # the same for words of which one has an accent, as few in Eng
 ROLES = frozenset({"user", "assistant", "system", "tool", "human", "ai", "bot", "model"})
 
 _PUNCTUATION = "\"'`“”‘’«»「」()[]{}<>.,;:!?。，？！、"
-_IDENTIFIER = re.compile(
+_IDENTIFIER = lazily(
     r"[A-Za-z0-9]_[A-Za-z0-9]|\w[.][A-Za-z]\w|::\w|/.*/"  # names in code, files, paths
     r"|^[a-z]{2,}[A-Z]|(?:[A-Z][a-z]+){3}"  # camelCase; two humps may be a brand ("YouTube")
     r"|[a-z](?:Error|Exception|Warning|Fault)s?$|^[A-Z]{6,}$"  # errors, ECONNRESET
     r"|^[A-Za-z]+-?[0-9]|[0-9][.][0-9]+[.][0-9]"  # tickets, versions
 )
-_QUANTITY = re.compile(
+_QUANTITY = lazily(
     r"\b[0-9]+(?:[.][0-9]+)? ?(?:[nµm]s|[kKMGT]i?[Bb]|[kMG]?Hz|fps|px|dpi|rpm)\b", re.ASCII
 )
-_LONGER_WORD = re.compile(r"[^\W\d_]{2,}")
-_QUOTED_WORD = re.compile(r'["“`][^"“”`\s]{1,64}["”`]')
+_LONGER_WORD = lazily(r"[^\W\d_]{2,}")
+_QUOTED_WORD = lazily(r'["“`][^"“”`\s]{1,64}["”`]')
 
 
 class RequiredWord(NamedTuple):

@@ -1,11 +1,11 @@
 """A ranked document with the parts of its score, and the steps that put the best in a new order."""
 
 import heapq
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pmem.core.patterns import lazily
 from pmem.core.retrieval.collection import CollectionStatistics, Document
 from pmem.core.retrieval.evidence import Constants, Evidence
 from pmem.core.retrieval.signals import idf, length_norm, repeats, saturation
@@ -54,7 +54,7 @@ MOST_GROUPS: Final = 512
 _SIZE: Final = 4
 _K1: Final = 0.9
 _B: Final = 0.4
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = lazily(r"\w+")
 _EDGE: Final = " "
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import log, log1p
 
+from pmem.core.patterns import lazily
 from pmem.core.text.terms import date_terms, time_vocabulary
 from pmem.core.text.words import NUMBER_WORDS, WEEKDAYS
 from pmem.values.defaults import HALF_LIFE_DAYS
@@ -26,19 +27,19 @@ ONLY_ASKS = 256  # says nothing but a question
 _SAYS = 3  # words of a sentence that is more than a greeting
 _TIME_TERMS = time_vocabulary()
 _ANNOTATION = r"\[[^\[\]]*\]\s*\Z"
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-_WHEN = re.compile(
+_SENTENCE_END = lazily(r"(?<=[.!?。！？])\s+|\n+")
+_WHEN = lazily(
     r"\A(?:\w+ ){0,2}when\b|\b(?:what|which) (?:date|day|month|year|time|week)\b"
     r"|什么时候|何时|几点|哪天|哪年|いつ|언제"
 )
-_HOW_MANY = re.compile(r"\bhow (?:many|much|old)\b|多少|几个|几次|いくつ|몇")
-_WHAT = re.compile(r"\A\W*(?:what|which)\b")
-_OUTPUT = re.compile(
+_HOW_MANY = lazily(r"\bhow (?:many|much|old)\b|多少|几个|几次|いくつ|몇")
+_WHAT = lazily(r"\A\W*(?:what|which)\b")
+_OUTPUT = lazily(
     r"\b(?:(?:the|what|which) (?:output|log|logs|commands?)|printed|std(?:out|err)|exit codes?"
     r"|stack ?traces?|tracebacks?|error messages?)\b"
 )
-_NAMED_ERROR = re.compile(r"\w(?:Error|Exception)\b|\bE[A-Z]{4,}\b")
-_SEVERAL = re.compile(
+_NAMED_ERROR = lazily(r"\w(?:Error|Exception)\b|\bE[A-Z]{4,}\b")
+_SEVERAL = lazily(
     r"\A\W*(?:what|which|where|who)\b.*\b(?:has|have)\b"
     r"|\A\W*how many\b|\bboth\b"
     r"|\A\W*(?:what|which) (?:\w+ )?\w+[^\Ws]s (?:has|have|does|do|did|are|were)\b"

@@ -13,6 +13,8 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from pmem.core.patterns import lazily
+
 LOOKED_AT: Final = 400
 """Characters of a line that tell what it is."""
 
@@ -43,7 +45,7 @@ _DATED: Final = (
     r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?"
 )
 _LEVEL: Final = r"(?:INFO|DEBUG|TRACE|NOTICE|VERBOSE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE)"
-_LOG = re.compile(
+_LOG = lazily(
     rf"\W{{0,4}}(?:{_DATED}(?:\W{{1,4}}|$)|level=)"
     rf"|\s*(?:\[?(?:{_LEVEL}|FAILED|FAIL|PASSED|PASS)\b"
     r"|npm ERR|Traceback \(|Caused by:|panic: |exit (?:code|status) \d|commit [0-9a-f]{7,40}$"
@@ -52,30 +54,30 @@ _LOG = re.compile(
     r"|[\[(]\s?\d{1,9} ?(?:/|of) ?\d{1,9}[\])]|\d{1,3}%\s?\|)"
     r"|.{0,80}(?:[█▓▒░━]{3}|\[[#=. >-]{5,}\])"
 )
-_PROMPT = re.compile(r"\s*(?:[$❯➜] |[\w.-]{1,40}[@:][\w.~/: -]{1,80}[$#%] )\S")
-_DATA = re.compile(r"\s*(?:[{}|]|[\[\]],?\s*$|\[[{\[\"\d]|\"[^\"]{1,80}\"\s?:|@@ |diff --git )")
-_CODE = re.compile(
+_PROMPT = lazily(r"\s*(?:[$❯➜] |[\w.-]{1,40}[@:][\w.~/: -]{1,80}[$#%] )\S")
+_DATA = lazily(r"\s*(?:[{}|]|[\[\]],?\s*$|\[[{\[\"\d]|\"[^\"]{1,80}\"\s?:|@@ |diff --git )")
+_CODE = lazily(
     r"\s*(?:\d{1,6}→|<|//|/\*|\*/|#include|(?:const|let|var) [\w{\[][^=]{0,60}=|(?:export |async "
     r"|public |private |static ){0,3}(?:function|class|interface|def|func|fn) \w{1,60}[(<:{]"
     r"|import .{1,80} from ['\"]|from [\w.]{1,80} import |return\b[^.]{0,120};$)"
 )
 _CODE_ENDS: Final = ("{", "}", "};", "],", "=>", "\\", ");")
-_KEY = re.compile(r"[a-z_][\w.-]{0,60}:\s*$")
-_INNER_KEY = re.compile(r"(?: {2,8}|\t)(?:- )?[\w.-]{1,60}:(?:\s|$)")
+_KEY = lazily(r"[a-z_][\w.-]{0,60}:\s*$")
+_INNER_KEY = lazily(r"(?: {2,8}|\t)(?:- )?[\w.-]{1,60}:(?:\s|$)")
 _INDENTED: Final = ("    ", "\t")
-_LISTED = re.compile(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s")
-_FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})")
+_LISTED = lazily(r"\s{0,12}(?:[-*+•]|\d{1,3}[.)])\s")
+_FENCE = lazily(r"\s{0,12}(`{3,}|~{3,})")
 _DATA_FENCES: Final = frozenset(("json", "yaml", "yml", "toml", "xml", "csv", "diff", "patch"))
 
-_NUMBER = re.compile(r"\d{1,20}")
-_TAG = re.compile(r"(^[ \t]{0,8})?<(/?)([a-zA-Z][\w-]{1,60})(?: [^<>\n]{0,200})?>", re.MULTILINE)
+_NUMBER = lazily(r"\d{1,20}")
+_TAG = lazily(r"(^[ \t]{0,8})?<(/?)([a-zA-Z][\w-]{1,60})(?: [^<>\n]{0,200})?>", re.MULTILINE)
 OWN_TAGS: Final = frozenset(("user_query", "user-query", "user_message", "command-args"))
 """Tags by which a program marks what its user has said."""
-_NOTICE = re.compile(
+_NOTICE = lazily(
     r"\s*\[(?:Request interrupted|Image|Pasted text|Attached file)\b[^\]\n]{0,200}\]\s*$"
     r"|\W{0,8}[\[(](?:id|pmem): ?\S"
 )
-_HOOK = re.compile(
+_HOOK = lazily(
     r"\s*(?:(?:\w{1,30} ){0,2}hook (?:feedback|blocking error|error|success)\b"
     r"|\w{1,30} (?:stopped|blocked|denied) by (?:\w{1,30} )?hook:"
     r"|Caveat: The messages below were generated\b)"

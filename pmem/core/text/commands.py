@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from pmem.core.lines import shortened
+from pmem.core.patterns import lazily
 from pmem.core.text.calls import RecordedCall, recorded_calls
 from pmem.core.text.paths import named_paths
 from pmem.values.records import Message, Role
@@ -26,18 +27,18 @@ SHOWN_SHARE: Final = 0.1
 RAN: Final = "ran: "
 _COMMANDS: Final = ("command", "cmd", "script", "query", "pattern", "url", "prompt", "summary")
 _FILES: Final = ("file_path", "filename", "target_file", "notebook_path", "path", "file", "glob")
-_EXIT = re.compile(
+_EXIT = lazily(
     r"\b(?:exit(?:ed with)?[ _](?:code|status)|exited with)\"?[: =]{1,3}(-?\d{1,4})\b", re.I
 )
-_ERROR = re.compile(
+_ERROR = lazily(
     r"\b(?:errors?|fatal|failed|failure|panic|exception|denied|refused|cannot|not found"
     r"|no such|undefined|unrecognized|invalid|unable)\b|\w(?:Error|Exception)\b|^FAIL\b|[✗✘]"
     r"|^\S{1,200}:\d{1,6}:\d{1,6}: ",
     re.I,
 )
-_NO_ERROR = re.compile(r"\b(?:0|no|without) (?:errors?|failure|failed)\b", re.I)
-_NO_LINE = re.compile(r"File \"|at \S|Traceback \(|Exit code |\d{1,6}→|$", re.I)
-_CHANGED = re.compile(
+_NO_ERROR = lazily(r"\b(?:0|no|without) (?:errors?|failure|failed)\b", re.I)
+_NO_LINE = lazily(r"File \"|at \S|Traceback \(|Exit code |\d{1,6}→|$", re.I)
+_CHANGED = lazily(
     r"(?:^|\n)\s*(?:The file (\S{1,200}) has been|(?:diff --git a/|\+\+\+ b/)(\S{1,200})"
     r"|(?:modified|new file|deleted|create mode \d+|delete mode \d+):? {1,12}(\S{1,200})"
     r"|(\S{1,200}) {1,60}\| {1,6}\d)"
@@ -45,9 +46,9 @@ _CHANGED = re.compile(
 _EDITS: Final = frozenset(
     "edit write multiedit edit_file write_file create_file apply_patch notebookedit".split()
 )
-_MOVE = re.compile(r"\Acd \S{1,200} && ")
-_TAG = re.compile(r"</?[\w-]{1,40}>")
-_WORD = re.compile(r"[^\W_]+")
+_MOVE = lazily(r"\Acd \S{1,200} && ")
+_TAG = lazily(r"</?[\w-]{1,40}>")
+_WORD = lazily(r"[^\W_]+")
 
 
 class ToolOutcome(NamedTuple):

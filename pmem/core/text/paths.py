@@ -1,17 +1,18 @@
 """Files and symbols of programs that a text names: `src/a.py`, `main.py:12`, `run()`, `--flag`."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from pmem.core.patterns import lazily
+
 LONGEST: Final = 200
 """Characters of a name; what is longer is no name but data."""
-_CANDIDATE = re.compile(r"(?<![\w./@:~$-])[~.@$]?[\w/-][\w./@:~{}*$-]{1,200}(?:\(\))?")
+_CANDIDATE = lazily(r"(?<![\w./@:~$-])[~.@$]?[\w/-][\w./@:~{}*$-]{1,200}(?:\(\))?")
 _ENDS: Final = ".,:;-*@$"
-_FILE = re.compile(r"(?:[\w@~.{}$*-]{0,80}/){0,20}[\w@{}$*-][\w@.{}$*-]{0,80}\.[A-Za-z]\w{0,9}")
-_DOTTED = re.compile(r"\.[a-z]{0,20}(?:ignore|rc|env|attributes|config)")
-_LINES = re.compile(r":\d{1,7}(?:[:-]\d{1,7})?\Z")
-_SYMBOL = re.compile(
+_FILE = lazily(r"(?:[\w@~.{}$*-]{0,80}/){0,20}[\w@{}$*-][\w@.{}$*-]{0,80}\.[A-Za-z]\w{0,9}")
+_DOTTED = lazily(r"\.[a-z]{0,20}(?:ignore|rc|env|attributes|config)")
+_LINES = lazily(r":\d{1,7}(?:[:-]\d{1,7})?\Z")
+_SYMBOL = lazily(
     r"[\w.:]{1,80}\(\)|--[a-z][\w-]{1,60}|[a-z]{1,40}(?:[A-Z][a-z0-9]{1,40}){1,8}"
     r"|(?:[A-Z][a-z0-9]{1,40}){2,8}|_{0,2}[A-Za-z][a-z0-9]{0,40}(?:_[a-z0-9]{1,40}){1,8}_{0,2}"
     r"|[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}"

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from pmem.core.patterns import lazily
 from pmem.core.text.words import spelled_out
 
 LONGEST: Final = 500  # characters of a sentence
@@ -22,18 +23,18 @@ LINK: Final = "://"
 WRAPPED: Final = 60
 """Characters from which on a line without an end may have been broken for its length."""
 _CLOSING: Final = r"(?:\*\*|[)\"”’'\]»_]|[☀-➿\U0001f300-\U0001faff]\ufe0f?){0,3}"
-_END = re.compile(
+_END = lazily(
     rf"`[^`\n]{{1,300}}`|(?<=[^\s.!?…])([.!?…]{{1,8}}){_CLOSING}\s+|([!?]){_CLOSING}\s+"
     r"|[。！？]{1,8}[”’）】]{0,3}(?![。！？」』”’）】])\s*"
 )
-_NEVER_LAST = re.compile(r"(?<![\w.])(?:[Dd]r|[Mm]rs?|Ms|[Pp]rof|St|e\.g|i\.e|vs|cf|[Aa]pprox)\Z")
-_SELDOM_LAST = re.compile(r"(?<![\w.])(?:etc|al|a\.m|p\.m|[Ii]nc|[Ll]td|[Jj]r)\Z")
-_NUMBERED = re.compile(r"(?<![\w.])(?:[Nn]o|[Ff]ig|[Vv]ol)\Z")
+_NEVER_LAST = lazily(r"(?<![\w.])(?:[Dd]r|[Mm]rs?|Ms|[Pp]rof|St|e\.g|i\.e|vs|cf|[Aa]pprox)\Z")
+_SELDOM_LAST = lazily(r"(?<![\w.])(?:etc|al|a\.m|p\.m|[Ii]nc|[Ll]td|[Jj]r)\Z")
+_NUMBERED = lazily(r"(?<![\w.])(?:[Nn]o|[Ff]ig|[Vv]ol)\Z")
 _ABBREVIATION: Final = 8
 """Characters before a full stop that tell whether it ends an abbreviation."""
-_STATEMENT_END = re.compile(r";\s+|；")
-_MARKER = re.compile(r"\s*(?:(?:[-*+•>#]{1,6}|\d{1,3}[.)])\s+|[•])")
-_TOKEN = re.compile(
+_STATEMENT_END = lazily(r";\s+|；")
+_MARKER = lazily(r"\s*(?:(?:[-*+•>#]{1,6}|\d{1,3}[.)])\s+|[•])")
+_TOKEN = lazily(
     r"`[^`]*`|\"[^\"]*\"|“[^”]*”|https?://\S+"
     r"|\w+(?:[./@:_'’-]\w+|,\d+)*[%+#]*|[,;:()–—]|-(?= )"
 )

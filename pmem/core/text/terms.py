@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 
 import Stemmer
 
+from pmem.core.patterns import lazily
 from pmem.core.text.words import IRREGULAR_FORMS, MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
 
 MAX_WHOLE = 128  # characters; a longer compound is indexed in parts only
@@ -34,15 +35,15 @@ _UNSPACED = (
 _MARKS = "\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0dff"
 _CONNECTOR = r"(?:::|[-./:@&+'’\\]|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
 _CHUNK_FORM = r"{0}+(?:" + _CONNECTOR + r"{0}+)*(?:\+\+|#(?!\w))?"
-_ASCII_CHUNK = re.compile(_CHUNK_FORM.replace("{0}", "[A-Za-z0-9_]"))
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
-_SEGMENT = re.compile(r"[/\\]")
-_ORDINAL = re.compile(r"([0-9]{1,4})(?:st|nd|rd|th)")
-_CONTRACTION = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))\Z", re.IGNORECASE)
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]{1,1024}")
-_QUOTED = re.compile('"([^"]+)"|“([^“”]+)”|「([^「」]+)」|«([^«»]+)»')
-_RELEASE = re.compile(r"[vV]?([0-9]{1,9}\.[0-9]{1,9})\.[0-9]")
-_ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)", re.ASCII)
+_ASCII_CHUNK = lazily(_CHUNK_FORM.replace("{0}", "[A-Za-z0-9_]"))
+_PART = lazily(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\x00-\x7f]+")
+_SEGMENT = lazily(r"[/\\]")
+_ORDINAL = lazily(r"([0-9]{1,4})(?:st|nd|rd|th)")
+_CONTRACTION = lazily(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m))\Z", re.IGNORECASE)
+_NOT_ASCII = lazily(r"[^\x00-\x7f]{1,1024}")
+_QUOTED = lazily('"([^"]+)"|“([^“”]+)”|「([^「」]+)」|«([^«»]+)»')
+_RELEASE = lazily(r"[vV]?([0-9]{1,9}\.[0-9]{1,9})\.[0-9]")
+_ISO_DATE = lazily(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)", re.ASCII)
 _UNDECOMPOSED = str.maketrans(
     {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th",
      "Þ": "Th", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ß": "ss", "ı": "i",

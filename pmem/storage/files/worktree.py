@@ -2,8 +2,11 @@
 
 import os
 import re
+from collections.abc import Mapping
 from typing import Final
 
+MEMORY_FOLDER: Final = ".project-memory"
+"""What the folder of a memory is called, unless settings say otherwise."""
 _GIT: Final = ".git"
 _COMMON: Final = "commondir"
 _LONGEST: Final = 4096
@@ -156,6 +159,15 @@ def _git_folder(top: str) -> str:
     with open(own, "rb") as file:  # a second work tree's, or a submodule's
         told = file.read(_LONGEST).removeprefix(b"gitdir:").strip()
     return os.path.join(top, os.fsdecode(told))
+
+
+def own_folder(environment: Mapping[str, str]) -> str:
+    """Return the memory folder of whoever runs this, whether or not it exists."""
+    home = environment.get("XDG_DATA_HOME", "")
+    if not os.path.isabs(home):  # it would be another memory in each folder
+        user = environment.get("HOME") or os.path.expanduser("~")
+        home = os.path.join(user, ".local", "share")
+    return os.path.join(home, "pmem", MEMORY_FOLDER)
 
 
 def has_plain_refs(top: str) -> bool:

@@ -6,7 +6,7 @@ is followed, and what is no regular file is not opened.
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha1, sha256
 from typing import Final, NamedTuple
@@ -156,6 +156,20 @@ class Sources:
         wanted = (one for one in reversed(found) if is_text(one.file))
         unique = {one.file: one for one in wanted if not one.file.startswith(f"{self._own}/")}
         return [unique[file] for file in sorted(unique)]
+
+    def alike(self, blobs: Collection[str], names: Collection[str], few: int) -> list[str] | None:
+        """Return the files that git has with one of some contents, or names in any folder.
+
+        None where there is no git, or it has a few files at the most.
+        """
+        tracked = self._asked(*_TRACKED)
+        if tracked is None or len(tracked) <= few:
+            return None
+        ends = tuple(between + os.fsencode(name) for name in names for between in (b"/", b"\t"))
+        objects = {blob.removeprefix(GIT).encode() for blob in blobs}
+        found = [it for it in tracked if it.endswith(ends) or it.split(b" ", 2)[1] in objects]
+        files = (listed.file for listed in _parse_tracked(found) if is_text(listed.file))
+        return [file for file in files if not file.startswith(f"{self._own}/")]
 
     def within(self, folder: str) -> list[str]:
         """Return the files in a folder and below it that git does not ignore.

@@ -8,7 +8,7 @@ changed the files. A command that finds it locked, broken or unwritable does wit
 import os
 import sqlite3
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,8 +17,8 @@ from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import Stamp
 from pmem.storage.index import records
 from pmem.storage.index.database import FILE, connect, is_at_fault, rolled_back, snapshot
-from pmem.storage.index.records import Look, Reader, ReadRecord
-from pmem.storage.index.selecting import AMONG, expression, ordered, where
+from pmem.storage.index.records import MEMORIES, Look, Reader, ReadRecord
+from pmem.storage.index.selecting import AMONG, expression, ordered, table_of_counts, where
 
 if TYPE_CHECKING:
     from pmem.storage.index.search import SearchIndex
@@ -121,6 +121,19 @@ class Index:
             self._connection.executemany(query, ((mark, store, id_) for id_ in ids))
             self._connection.execute("commit")
 
+    def tokens(self, vocabulary: str, keys: Iterable[int]) -> dict[int, int]:
+        """Return the counts that are kept, by what stands for the texts that were counted."""
+        query = f"select key, tokens from counted where vocabulary = ? and key {AMONG}"
+        asked = (vocabulary, f"[{','.join(map(str, keys))}]")
+        return dict(self._connection.execute(query, asked).fetchall())
+
+    def keep_tokens(self, rows: Iterable[tuple[str, int, int]]) -> None:
+        """Keep counts, until any record goes."""
+        with rolled_back(self._connection):
+            self._connection.execute("begin immediate")
+            self._connection.executemany("insert or ignore into counted values (?, ?, ?)", rows)
+            self._connection.execute("commit")
+
     def select(
         self, store: str, selection: Selection, order: Order, limit: int | None
     ) -> list[bytes]:
@@ -154,10 +167,12 @@ class Index:
         found = where(store, selection)
         if not found.is_exact:
             return None
-        by = ", ".join(expression(name) for name in columns)
-        query = f"select {by}{', ' * bool(by)}count(*) from record where {found.text}"
+        table = table_of_counts(store, selection, columns)
+        many = "sum(many)" if table else "count(*)"
+        by = ", ".join(f'"{name}"' if table else expression(name) for name in columns)
+        query = f"select {by}{', ' * bool(by)}{many} from {table or 'record'} where {found.text}"
         query += f" group by {by}" * bool(by)
-        query += " having count(*) >= ?"
+        query += f" having {many} >= ?"
         return self._connection.execute(query, (*found.values, least)).fetchall()
 
     def figure(self, store: str, name: str) -> tuple[int, str | None]:
@@ -174,6 +189,34 @@ class Index:
         """Keep a figure that depends on a store's records alone, and on all of them."""
         query = "insert or replace into figure values (?, ?, ?, ?)"
         self._connection.execute(query, (store, name, revision, value))
+
+    def judge_pairs(self, rules: str, judge: Callable[[bytes, bytes], bool], most: int) -> bool:
+        """Judge so many pairs of near memories that no such rules have judged as they are; tell
+        whether there were any. Others wait meanwhile, so that none of it changes.
+        """
+        either = (
+            "select tie.number, target, one.data, other.data from tie"
+            f" cross join record as end on end.store = '{MEMORIES}' and end.id = target"
+            " cross join body as one on one.number = tie.number"
+            " cross join body as other on other.number = end.number where rules"
+        )
+        query = f"{either} < ? union all {either} > ? limit ?"
+        if self._connection.execute(query, (rules, rules, 1)).fetchone() is None:
+            return False
+        with rolled_back(self._connection):
+            self._connection.execute("begin immediate")
+            found = self._connection.execute(query, (rules, rules, most)).fetchall()
+            judged = [(rules, judge(one, other), *key) for *key, one, other in found]
+            query = "update tie set rules = ?, holds = ? where number = ? and target = ?"
+            self._connection.executemany(query, judged)
+            self._connection.execute("commit")
+        return True
+
+    def near_pairs(self, rules: str) -> list[tuple[str, str]]:
+        """Return the ids of the pairs that were found to hold by some rules, in order."""
+        query = "select id, target from tie cross join record using (number)"
+        query += " where rules = ? and holds order by id, target"
+        return self._connection.execute(query, (rules,)).fetchall()
 
     def holders(self, keys: Iterable[str], most: int) -> dict[str, list[str]]:
         """Return the ids of the memories that hold words; see `Backend.holders`."""

@@ -12,17 +12,20 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from pmem.core.filters import cited_files
-from pmem.core.record_keys import twin_keys, word_keys_of
+from pmem.core.record_keys import near_ends, twin_keys, word_keys_of
 from pmem.core.selection import STORED, column_values
 from pmem.errors import StorageRefused, TooLarge
 from pmem.storage.backend import Problem
 from pmem.storage.files.listing import NOTHING, FolderListing, changes, last_look
 from pmem.storage.files.recordfile import Stamp
+from pmem.storage.index.schema import COUNTED
+from pmem.storage.index.selecting import AMONG, expression
 from pmem.values.ids import is_id
-from pmem.values.records import Memory, Record
+from pmem.values.records import STORES, Memory, Record
 
 _PASSING: Final = (StorageRefused.code, TooLarge.code)
 """What may be otherwise the next time though the file stays as it is."""
+MEMORIES: Final = STORES[Memory]
 _BATCH: Final = 10_000
 """Records that are taken in together: more at once would take more memory, not less time."""
 
@@ -223,6 +226,11 @@ def _learn(
         "insert into cited values (?, ?)",
         [(file, numbers[id_]) for id_, read in found.items() for file in cited_files(read.record)],
     )
+    connection.executemany(
+        "insert into tie values (?, ?, '', 0)",
+        [(numbers[id_], end) for id_, read in found.items() for end in near_ends(read.record)],
+    )
+    _count(connection, numbers.values(), 1)
     words = {numbers[id_]: word_keys_of(read.record) for id_, read in found.items()}
     connection.executemany(
         "insert or ignore into word values (?, ?)",
@@ -236,6 +244,7 @@ def _learn(
 
 def _forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
     gone = [(number,) for number in numbers]
+    _count(connection, (number for (number,) in gone), -1)
     query = "select words from held where number = ?"
     for (number,) in gone:
         for (words,) in connection.execute(query, (number,)).fetchall():
@@ -243,13 +252,31 @@ def _forget(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
                 "delete from word where word = ? and number = ?",
                 [(word, number) for word in words.split("\n")],
             )
-    for table in ("held", "twin", "mark", "place", "cited", "body", "record"):
+    judged = "update tie set rules = '' where target in (select id from record where number = ?)"
+    connection.executemany(judged, gone)
+    for table in ("held", "twin", "tie", "mark", "place", "cited", "body", "record"):
         connection.executemany(f"delete from {table} where number = ?", gone)
 
 
+def _count(connection: sqlite3.Connection, numbers: Iterable[int], each: int) -> None:
+    """Count memories that came, or with minus one those that go, by what is tallied of them."""
+    given = (each, f"[{','.join(map(str, numbers))}]")
+    for table, names in COUNTED.items():
+        columns = ", ".join(map(expression, names))
+        connection.execute(
+            f"insert into {table} select store, {columns}, ? * count(*) from record"
+            f" where number {AMONG} and +store = '{MEMORIES}' group by {columns}"
+            " on conflict do update set many = many + excluded.many",
+            given,
+        )
+
+
 def _unmark(connection: sqlite3.Connection, *, is_gone: bool) -> None:
-    """Take all marks away where a record is gone: others may have led to it."""
+    """Take all marks away where a record is gone, as others may have led to it, and all counts of
+    words, as it may have had them.
+    """
     if is_gone:
+        connection.execute("delete from counted")
         connection.execute("delete from mark")
 
 

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import Final
 
-VERSION: Final = 44
+VERSION: Final = 47
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = """
@@ -16,9 +16,12 @@ create table record (number integer primary key, store text,
 create unique index record_by_id on record (store, id);
 create index record_by_type on record (store, type, tokens, created, moment);
 create index record_by_importance on record (store, importance, worth, created, moment);
-create index record_by_subject on record (store, subject, type);
+create index record_by_subject on record (store, subject, type, state);
 create index record_by_validity on record (store, valid_from, valid_until, state, app);
-create index record_by_review on record (review_at) where review_at is not null;
+create index record_by_noting on record (store, noting, trust, state);
+create index record_by_use on record (store, used);
+create index record_by_state on record (store, state) where state != 'active';
+:sparse;
 create index record_pinned on record (store, id) where pinned;
 create index record_by_time on record (store, happened, events);
 create index record_by_change on record (store, updated);
@@ -30,6 +33,12 @@ create table word (word text, number integer, primary key (word, number)) withou
 create table held (number integer primary key, words text);
 create table mark (name text, number integer, primary key (name, number)) without rowid;
 create index mark_by_number on mark (number);
+create table tie (number integer, target text, rules text, holds integer,
+                  primary key (number, target)) without rowid;
+create index tie_by_target on tie (target);
+create index tie_by_rules on tie (rules, holds);
+create table counted (vocabulary text, key integer, tokens integer,
+                      primary key (vocabulary, key)) without rowid;
 create table place (patterns text, number integer,
                     primary key (patterns, number)) without rowid;
 create index place_by_number on place (number);
@@ -68,12 +77,29 @@ create table total (label text primary key, documents integer, length real, sess
 """What searches need of the records, once somebody searched."""
 
 
+COUNTED: Final = {
+    "count_by_label": ("state", "type", "category", "pinned", "importance"),
+    "count_by_length": ("state", "tokens"),
+    "count_by_day": ("state", "day"),
+}
+"""The tables that say how many memories have the same values of some columns."""
+_SPARSE: Final = ("review_at", "review_if", "valid_until", "purge_at", "disputed", "cites", "app")
+"""Columns with a value in few records, which are found by it."""
+
+
 def rebuild(connection: sqlite3.Connection) -> None:
     """Make the tables anew, whatever was there, unless others have just made them."""
     from pmem.core.selection import STORED  # whoever asks for the version needs none of it
 
     columns = ", ".join(f"{name} {column.type}" for name, column in STORED.items())
+    sparse = "create index record_by_{0} on record (store, {0}) where {0} is not null"
     tables = f"{_RECORDS.strip()};\n{_DOCUMENTS.strip()}".replace(":columns", columns)
+    tables = tables.replace(":sparse", ";\n".join(map(sparse.format, _SPARSE)))
+    tables += ";\n".join(
+        f";\ncreate table {table} (store text, {', '.join(names)}, many integer,"
+        f" primary key (store, {', '.join(names)})) without rowid"
+        for table, names in COUNTED.items()
+    )
     connection.execute("begin immediate")
     if connection.execute("pragma user_version").fetchone() == (VERSION,):
         connection.execute("rollback")

@@ -1,18 +1,23 @@
 """Selections as SQL: which rows of the index they mean."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from pmem.core.filters import Filter, fold
 from pmem.core.policy import Reach
 from pmem.core.selection import COLUMNS, Order, Selection, ticks
 from pmem.core.trust import level_of
-from pmem.values.records import State
+from pmem.storage.index.schema import COUNTED
+from pmem.values.records import STORES, Memory, State
 
 _ANY_OF: Final = {"types": "type", "categories": "category", "states": "+state"}
 """With a plus before a column SQLite looks for another one to find the rows by."""
+_PLAIN: Final = re.compile(r"^(type|importance)\b")
+"""Conditions by which records are not to be found where another one tells more."""
 _EQUAL: Final = ("app", "user", "agent", "run", "actor", "role")
 _TIMES: Final = {
     "created_after": ("created", ">="),
@@ -49,8 +54,11 @@ class Condition(msgspec.Struct, frozen=True):
 def where(store: str, selection: Selection) -> Condition:
     """Return the condition for the records of a store that can be selected."""
     found: list[_Part] = [("store = ?", [store]), *_of_filter(selection.wanted)]
-    if selection.ids or selection.subjects or selection.keys:
-        found = [(condition.replace("type in", "+type in"), values) for condition, values in found]
+    if selection.ids or selection.subjects or selection.keys or selection.least or selection.below:
+        found = [(_PLAIN.sub(r"+\1", condition), values) for condition, values in found]
+    elif selection.wanted.states and State.ACTIVE not in selection.wanted.states:
+        found = [(condition.replace("+state", "state"), values) for condition, values in found]
+        found.append(("state != 'active'", []))
     if selection.keys:
         found = [("+store = ?", [store]), *found[1:], (KEYED, [json_array(selection.keys)])]
     found += _of_reach(selection.reach)
@@ -76,6 +84,18 @@ def where(store: str, selection: Selection) -> Condition:
         [value for _, values in found for value in values],
         is_exact=not any(getattr(selection.wanted, name) for name in _INEXACT),
     )
+
+
+def table_of_counts(store: str, selection: Selection, columns: Iterable[str]) -> str | None:
+    """Return the table that has counted what is selected, by columns; None where none has."""
+    wanted, plain = selection.wanted, Filter(states=selection.wanted.states)
+    labels = {"type": "types", "category": "categories", "pinned": "pinned"}
+    used = {column for column, field in labels.items() if getattr(wanted, field) not in ((), None)}
+    plain = replace(plain, **{labels[column]: getattr(wanted, labels[column]) for column in used})
+    if store != STORES[Memory] or selection != Selection(wanted=plain):
+        return None
+    used |= {"state", *columns}
+    return next((table for table, names in COUNTED.items() if used <= {*names}), None)
 
 
 def ordered(order: Order) -> str:

@@ -1,6 +1,6 @@
 """The backend for many machines: records on a PostgreSQL server, found by our own scores there."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -9,7 +9,16 @@ import msgspec
 from pmem.core.places import applies_within
 from pmem.core.selection import Order, Portion, Selection
 from pmem.errors import Damaged, NotFound
-from pmem.storage.backend import Change, Holders, Problem, Tally, tally_of
+from pmem.storage.backend import (
+    Change,
+    Holders,
+    IdPair,
+    Judge,
+    Problem,
+    Tally,
+    near_pairs_among,
+    tally_of,
+)
 from pmem.storage.files.recordfile import decode, parse
 from pmem.storage.index.selecting import Condition
 from pmem.storage.postgres.selecting import clean, column, condition, ordering
@@ -138,6 +147,14 @@ class ServerRecords:
                 self._write(query, project, store, name, revision, text)
         return value
 
+    def tokens(
+        self,
+        vocabulary: str,  # noqa: ARG002 - a server would be asked for longer than counting takes
+        pieces: Collection[str],
+        count: Callable[[str], int],
+    ) -> Mapping[str, int]:
+        return {piece: count(piece) for piece in pieces}
+
     def marked(self, type_: type[R], mark: str) -> Iterator[R]:
         query = (
             "select id, data from pmem.mark join pmem.record on record.number = mark.record"
@@ -152,6 +169,9 @@ class ServerRecords:
         )
         if ids and not self._read_only:
             self._write(query, mark, self.server.number, STORES[type_], list(ids))
+
+    def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:  # noqa: ARG002 - none is kept
+        return near_pairs_among(self.select, judge)
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         project, given = self.server.number, {clean(key): key for key in keys}
