@@ -424,7 +424,8 @@ def _chosen(named: Sequence[CheckPart], given: Sequence[str]) -> list[CheckPart]
             hint = f"it goes with {', '.join(takes)}"
             raise UsageError(f"{flag} does not go with {part}", hint)
     merges = {CheckPart.MERGES}
-    candidates = set(named) or (merges if "--range" in given else set(CheckPart) - merges)
+    asked_for = {*merges, CheckPart.ORIGIN} if "--accept" in given else merges
+    candidates = set(named) or (merges if "--range" in given else set(CheckPart) - asked_for)
     chosen = [part for part in CheckPart if part in candidates.intersection(*limits.values())]
     if not chosen:
         raise UsageError(f"{' and '.join(limits)} exclude each other", "give one of them")

@@ -1,6 +1,7 @@
 """Where the records of a memory come from: what git holds of them, and what pmem wrote here."""
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -12,7 +13,7 @@ from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import decode, read_bytes
 from pmem.storage.git import git
 from pmem.storage.jsonfiles import JsonFiles
-from pmem.storage.local.origins import OwnWrites, plain
+from pmem.storage.local.origins import OwnWrites, packed, plain, unpacked
 from pmem.values.records import STORES, Record
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ _SIGNED: Final = "%H%x00%G?%x00%an%x00%s"
 _VERIFIED: Final = 20
 """So many commits are verified by one process."""
 _HEAD: Final = "HEAD"
+_ENTRY: Final = re.compile(
+    rb"100\d{3} blob ([0-9a-f]+)\t((?:%s)/[^/\0]+%s)\0"
+    % ("|".join(STORES.values()).encode(), re.escape(SUFFIX).encode())
+)
+"""A record in what `git ls-tree -z` prints."""
 _LOG: Final = (
     *("--literal-pathspecs", "-c", "log.showSignature=false", "log", "-c", "--raw", "-z"),
     *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "--relative"),
@@ -60,7 +66,7 @@ class GitHolds:
         self._environment = workspace.environment
         self._reviewed_name = workspace.settings.trust.ref
         self._own = OwnWrites(workspace.environment, read_only=workspace.read_only)
-        self._trees: dict[str, dict[str, list[str]]] = {}
+        self._trees: dict[str, bytes] = {}
 
     @property
     def reviewed(self) -> str:
@@ -152,46 +158,38 @@ class GitHolds:
         if not commit:
             return {}
         place = f"{commit}:{self._place}"
-        named = self._named(place, lambda: self._tree_of(place), {"": None})
+        named = self._named(place, lambda: self._tree_of(place), ("",))
         tree = next(iter(named.get("", [])), "")
-        if not tree:
-            return {}
-        wanted = None if paths is None else dict.fromkeys(paths)
-        return self._named(tree, lambda: self._entries(tree), wanted)
+        return self._named(tree, lambda: self._entries(tree), paths) if tree else {}
 
     def _named(
         self,
         name: str,
-        ask: Callable[[], Iterable[tuple[str, str]]],
-        paths: Mapping[str, None] | None,
+        ask: Callable[[], Iterable[tuple[bytes, bytes]]],
+        paths: Iterable[str] | None,
     ) -> dict[str, list[str]]:
         """Return what is known under a name; asked for, and kept, where it is not."""
-        known = self._trees.get(name)
+        known = self._trees.get(name) or self._own.tree(name)
         if known is None:
-            known = self._own.tree(name, paths)
-        if known is None:
-            entries = list(ask())
-            self._own.keep_tree(name, entries)
-            known = self._trees[name] = {}
-            for path, object_ in entries:
-                known.setdefault(path, []).append(object_)
-        return known
+            known = packed(ask())
+            self._own.keep_tree(name, known)
+        self._trees[name] = known
+        return unpacked(known, paths)
 
-    def _tree_of(self, place: str) -> Iterable[tuple[str, str]]:
+    def _tree_of(self, place: str) -> Iterable[tuple[bytes, bytes]]:
         """Yield the tree that is at a place of a commit, under no name; nothing for none."""
         asked = ["cat-file", "--batch-check=%(objecttype) %(objectname)"]
         found = git.run(self._root, asked, self._environment, stdin=os.fsencode(f"{place}\n"))
-        kind, _, name = found.out.decode("utf-8", "replace").strip().partition(" ")
-        if kind == "tree":
-            yield "", name
+        kind, _, name = found.out.strip().partition(b" ")
+        if kind == b"tree":
+            yield name, b""
 
-    def _entries(self, tree: str) -> Iterable[tuple[str, str]]:
-        from pmem.storage.git.repository import FILES, Repository
-
-        top = self.top or self._root
-        for path, entry in Repository(top, self._environment).files(tree).items():
-            if entry.mode in FILES and _is_record(path):
-                yield path, entry.object
+    def _entries(self, tree: str) -> Iterable[tuple[bytes, bytes]]:
+        asked = ["ls-tree", "-r", "-z", "--full-tree", tree]
+        found = git.run(self._root, asked, self._environment)
+        if found.code:
+            raise StorageRefused(f"git does not tell what {self._root} held")
+        return _ENTRY.findall(found.out)
 
     @cached_property
     def made_here(self) -> dict[str, list[str]]:
@@ -201,12 +199,12 @@ class GitHolds:
         name = f"{reviewed}..{head}:{self._place}"
         return self._named(name, lambda: self._commits(reviewed, head), None)
 
-    def _commits(self, reviewed: str, head: str) -> Iterable[tuple[str, str]]:
+    def _commits(self, reviewed: str, head: str) -> Iterable[tuple[bytes, bytes]]:
         assert self.top is not None
         made = worktree.made_here(self.top)
         for one in self._brought(head, *[f"^{reviewed}"] * bool(reviewed)):
             if made.get(one.commit) == one.address:
-                yield one.path, one.object
+                yield one.object.encode(), os.fsencode(one.path)
 
     def _brought(self, *revisions: str) -> Iterable[_Brought]:
         """Yield what commits brought into the memory, the newest first."""

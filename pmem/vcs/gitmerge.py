@@ -57,7 +57,7 @@ def merge_driver(arguments: Sequence[str]) -> tuple[int, bytes]:
         return DOUBT, b""
     memory = os.path.dirname(os.path.dirname(path))
     if result not in data[1:]:
-        _note_merged(memory, path, data[1], result)
+        _note_merged(memory, path, result)
     _replace(ours, result, memory)
     _tell_of_secrets(result, path)
     return code, b""
@@ -79,13 +79,15 @@ def _merge_settings(base: str, ours: str, theirs: str, path: str) -> tuple[int, 
     return CONFLICT if found.conflicts else 0, b""
 
 
-def _note_merged(memory: str, path: str, ours: bytes, result: bytes) -> None:
-    """Note a record as what this person's pmem writes: not every merge is committed at once."""
+def _note_merged(memory: str, path: str, result: bytes) -> None:
+    """Note a record as what this person's pmem writes: not every merge is committed at once.
+
+    What it was stays noted, as a merge may be taken back.
+    """
     from pmem.storage.local.origins import OwnWrites
 
-    own, name = OwnWrites(os.environ), os.path.relpath(path, memory).replace(os.sep, "/")
-    own.expect(memory, {name: result})
-    own.settle(memory, {name: ours})
+    name = os.path.relpath(path, memory).replace(os.sep, "/")
+    OwnWrites(os.environ).expect(memory, {name: result})
 
 
 def _tell_of_secrets(data: bytes, path: str) -> None:

@@ -11,7 +11,7 @@ from pmem.core.text.terms import date_terms, time_vocabulary
 from pmem.core.text.words import NUMBER_WORDS, WEEKDAYS
 from pmem.values.defaults import HALF_LIFE_DAYS
 
-_SAID_AGAIN = 40
+_SAID_AGAIN = 10
 
 TIME = 1  # holds a word of time
 NUMBER = 2  # holds a number
@@ -90,7 +90,7 @@ def frequencies(fields: Iterable[tuple[Iterable[str], float]]) -> dict[str, floa
 def repeats(words: Sequence[str]) -> dict[str, int]:
     """Return how often words are said beyond what counts, so that nothing is found for repeating.
 
-    That is more often than once, and than once for each 40 different words besides.
+    That is more often than once, and than once for each ten different words besides.
     """
     told = Counter(words)
     most = 1 + len(told) // _SAID_AGAIN

@@ -30,14 +30,14 @@ _BUSY_SECONDS: Final = 5.0
 _VERSION: Final = 1
 _TREES: Final = 16
 """So many trees are kept, the newest."""
+_END: Final = b"\0"
+"""What stands before, between and behind the paths and objects of a tree."""
 _GONE: Final = b""
 """What stands for the digest of a record that pmem removed."""
 _TABLES: Final = (
     "create table if not exists written (path text, counter integer, place integer, digest blob,"
     " primary key (path, counter)) without rowid",
-    "create table if not exists tree (name text primary key, used integer) without rowid",
-    "create table if not exists held (tree text, path text, object text,"
-    " primary key (tree, path, object)) without rowid",
+    "create table if not exists tree (name text primary key, used integer, held blob)",
 )
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 
@@ -132,37 +132,21 @@ class OwnWrites:
                 path for path, _, digest in connection.execute(asked, (_place(root),)) if digest
             }
 
-    def tree(self, name: str, paths: Collection[str] | None) -> dict[str, list[str]] | None:
-        """Return what a tree holds under some paths, or all; None for one not looked at."""
+    def tree(self, name: str) -> bytes | None:
+        """Return what a tree holds, `packed`; None for one not looked at."""
         with self._reading() as connection:
-            if connection is None:
-                return None
-            known = connection.execute("select 1 from tree where name = ?", (name,)).fetchone()
-            if known is None:
-                return None
-            found: dict[str, list[str]] = {}
-            asked = "select path, object from held where tree = ?"
-            if paths is None:
-                rows: Iterable[tuple[str, str]] = connection.execute(asked, (name,))
-            else:
-                one = f"{asked} and path = ?"
-                rows = (row for path in paths for row in connection.execute(one, (name, path)))
-            for path, object_ in rows:
-                found.setdefault(path, []).append(object_)
-            return found
+            asked = "select held from tree where name = ?"
+            row = None if connection is None else connection.execute(asked, (name,)).fetchone()
+            return None if row is None else bytes(row[0])
 
-    def keep_tree(self, name: str, held: Iterable[tuple[str, str]]) -> None:
-        """Keep what a tree holds: paths and objects."""
+    def keep_tree(self, name: str, held: bytes) -> None:
+        """Keep what a tree holds, `packed`."""
         with self._writing() as connection:
             if connection is None:
                 return
             (used,) = connection.execute("select coalesce(max(used), 0) + 1 from tree").fetchone()
-            connection.execute("insert or replace into tree values (?, ?)", (name, used))
-            rows = ((name, path, object_) for path, object_ in held)
-            connection.executemany("insert or ignore into held values (?, ?, ?)", rows)
-            old = [*connection.execute("select name from tree where used <= ?", (used - _TREES,))]
-            connection.executemany("delete from held where tree = ?", old)
-            connection.executemany("delete from tree where name = ?", old)
+            connection.execute("insert or replace into tree values (?, ?, ?)", (name, used, held))
+            connection.execute("delete from tree where used <= ?", (used - _TREES,))
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -256,6 +240,30 @@ def _digest(key: bytes, path: str, counter: int, data: bytes) -> bytes:
     """Return the keyed digest of a record's bytes; which ends its lines have says nothing."""
     name = f"{path}\0{counter}\0".encode("utf-8", "surrogateescape")
     return blake2b(name + plain(data), key=key, digest_size=16).digest()
+
+
+def packed(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Return the objects and paths that a tree holds as they are kept."""
+    words = [word for object_, path in entries for word in (path, object_)]
+    return _END.join([b"", *words, b""])
+
+
+def unpacked(held: bytes, paths: Iterable[str] | None) -> dict[str, list[str]]:
+    """Return the objects that a tree holds under some paths, or all."""
+    found: dict[str, list[str]] = {}
+    if paths is None:
+        words = held.split(_END)[1:-1]
+        for path, object_ in zip(words[::2], words[1::2], strict=True):
+            found.setdefault(os.fsdecode(path), []).append(object_.decode())
+        return found
+    for one in paths:
+        wanted = _END + os.fsencode(one) + _END
+        place = held.find(wanted)
+        while place >= 0:
+            start = place + len(wanted)
+            found.setdefault(one, []).append(held[start : held.index(_END, start)].decode())
+            place = held.find(wanted, start)
+    return found
 
 
 def plain(data: bytes) -> bytes:
