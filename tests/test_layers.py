@@ -30,7 +30,8 @@ ARROWS: Final[dict[str, str]] = {
     "embedding": "errors values core storage.index storage.git project",
     "model": "errors values core storage.local project",
     "memory": "errors values core storage storage.local storage.git project model",
-    "vcs": "errors values core storage storage.files storage.git storage.jsonfiles project memory",
+    "vcs": "errors values core storage storage.files storage.local storage.git storage.jsonfiles "
+    "project memory",
     "apps": "errors values core storage.local project memory",
     "conversation": "errors values core interchange storage storage.files storage.local "
     "storage.git project memory apps",

@@ -272,7 +272,7 @@ def _stopped(
     from pmem.assistants.touch_answers import touch_text
     from pmem.core.own_words import STOPS
 
-    wanted = touch_answers.stoppers(memories)
+    wanted = touch_answers.stoppers(workspace, memories)
     found = _claimed(workspace, request, wanted, [stop_key_of(one.id) for one in wanted])
     if not found:
         return None

@@ -15,10 +15,11 @@ from pmem.core.lines import shortened
 from pmem.core.outcomes import warns
 from pmem.core.places import nearness
 from pmem.core.selection import Selection
-from pmem.core.trust import label_of, may_be_told, may_stop
+from pmem.core.trust import label_of, may_be_told, may_stop, origin_mark
 from pmem.errors import TooLarge
 from pmem.memory.reading import Staleness, fix_of
 from pmem.project.caller import noted_for, serving
+from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.storage.git.project_files import Unreadable
 from pmem.storage.index.applying import applies_in_time, applying, deadline
@@ -66,7 +67,11 @@ def about_files(
         )
     ]
     overlaps = _overlap(workspace, files)
-    return sorted(found, key=lambda memory: _rank(memory, overlaps, names))
+    doubts = Doubts(workspace)
+    doubted = doubts.of(found)
+    if doubts.treats == "hide":
+        found = [one for one in found if one.id not in doubted]
+    return sorted(found, key=lambda one: (one.id in doubted, _rank(one, overlaps, names)))
 
 
 def _selection(workspace: Workspace, **wanted: Any) -> Selection:
@@ -105,9 +110,11 @@ def touch_keys(workspace: Workspace, memories: Iterable[Memory]) -> list[str]:
     return [touch_key_of(one.id, _content(workspace, one)) for one in memories]
 
 
-def stoppers(memories: Iterable[Memory]) -> list[Memory]:
-    """Return the memories that may stop an edit of what they are about."""
-    return [memory for memory in memories if may_stop(memory)]
+def stoppers(workspace: Workspace, memories: Iterable[Memory]) -> list[Memory]:
+    """Return the memories that may stop an edit of what they are about: none that is in doubt."""
+    wanted = [memory for memory in memories if may_stop(memory)]
+    doubted = Doubts(workspace).of(wanted)
+    return [memory for memory in wanted if memory.id not in doubted]
 
 
 def _content(workspace: Workspace, memory: Memory) -> str:
@@ -169,10 +176,12 @@ def touch_text(workspace: Workspace, title: str, memories: Sequence[Memory], mos
     fixes = [fix if fix is not None and may_be_told(fix, shown_to) else None for fix in known]
     short_fixes = (fix for fix in fixes if fix and len(_one_line(workspace, fix)) <= _FIX)
     fixing = {fix.id for fix in short_fixes}
+    doubted = Doubts(workspace).of(memories)
     lines = [
         (
             workspace.mask.text(
-                f"{naming(memory.id, memory.places)}{label_of(memory, plain=plain)}"
+                f"{naming(memory.id, memory.places)}{origin_mark(doubted.get(memory.id))}"
+                f"{label_of(memory, plain=plain)}"
                 f"{'(stale) ' if staleness(memory) else ''}"
             ),
             _line(workspace, memory, fix),

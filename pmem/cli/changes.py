@@ -26,11 +26,10 @@ from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.operations import command_of
 from pmem.errors import NotFound, UsageError
 from pmem.memory.changes import ChangedRecords, RecordsRequest, RestoreRequest
-from pmem.memory.lifecycle import PurgeRequest, SupersedeByRequest, Superseded
+from pmem.memory.lifecycle import PurgeRequest, ShareRequest, SupersedeByRequest, Superseded
 from pmem.memory.links import LINK_TYPES
 from pmem.memory.reading import ShowRequest
 from pmem.memory.requests import Edited, EditRequest, PinRequest
-from pmem.memory.sharing import ShareRequest
 from pmem.memory.undo import Undone, UndoRequest
 from pmem.operations import table
 from pmem.project.workspace import Workspace

@@ -1,5 +1,6 @@
 """`pmem check`: records, citations, what is due, secrets, the setup and merges."""
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from pmem.core import findings
 from pmem.core.citations import CitationState, Lines
 from pmem.core.findings import Finding
 from pmem.core.outcomes import is_due
+from pmem.core.trust import RecordOrigin
 from pmem.core.visible import one_visible_line
 from pmem.errors import PmemError, UsageError
 from pmem.memory.accepting import AcceptedCitation
@@ -25,6 +27,7 @@ from pmem.memory.citations import BrokenCitation, VerifyRequest
 from pmem.operations import table
 from pmem.operations.operation import plain_form
 from pmem.values.fields import NoArguments, RangeRequest, asked
+from pmem.values.ids import short
 from pmem.values.records import Citation, Memory
 from pmem.values.times import day
 
@@ -38,6 +41,7 @@ class CheckPart(StrEnum):
     """What can be checked."""
 
     RECORDS = "records"
+    ORIGIN = "origin"
     CITATIONS = "citations"
     DUE = "due"
     SECRETS = "secrets"
@@ -55,7 +59,9 @@ class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
     fix: Annotated[bool, asked("Update citations of code that moved; fix the setup.")] = False
     accept: Annotated[
         tuple[str, ...],
-        asked("It is still right: cite the text as it is.", shown="REF", completes="memory"),
+        asked(
+            "It is right as it is: its text, and what it cites.", shown="REF", completes="memory"
+        ),
     ] = ()
     within: Annotated[
         str | None, asked("Also what is due within this time, such as 2w.", shown="TIME")
@@ -66,6 +72,7 @@ class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
         str | None, asked("Redo the merges between two git revisions.", shown="A..B")
     ] = None
     full: Annotated[bool, asked("Check unchanged records too.")] = False
+    signed: Annotated[bool, asked("Only signed commits may have brought it.")] = False
     strict: Annotated[bool, asked("Fail on warnings too.")] = False
     format: Annotated[Format, asked("For people, or for the CI of GitHub or GitLab.")] = "text"
 
@@ -91,6 +98,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 _FIX: Final = "`pmem check --fix` fixes what is safe to fix"
 _SETTLE: Final = "`pmem inbox` settles what has changed"
 _CITED_COLOURS: Final = {"moved": "yellow", "accepted": "green"}
+_SEE_CHANGES: Final = (
+    "`pmem check origin` shows what changed outside pmem; `--accept REF` takes it as yours"
+)
+_FEW: Final = 5
 _LOST: Final = (CitationState.CHANGED, CitationState.GONE)
 
 
@@ -104,6 +115,64 @@ def _records(session: CommandSession, options: CheckOptions) -> Report:
     severities = Counter(finding.severity for finding in done.findings)
     wrong = ", ".join(counted(count, severity) for severity, count in severities.items())
     return _findings_report(done, done.findings, wrong or f"{done.records} ok")
+
+
+def _origin(session: CommandSession, options: CheckOptions) -> Report:
+    from pmem.upkeep.origins import OriginRequest
+
+    if options.accept:
+        return _take(session, options)
+    done = session.run(table.CHECK_ORIGINS, OriginRequest(signed=options.signed))
+    found = done.findings
+    if options.parts:
+        severe = {"warning": "error"}
+        found = tuple(
+            msgspec.structs.replace(one, severity=severe.get(one.severity, one.severity))
+            for one in found
+        )
+    else:
+        found = tuple(one for one in found if one.severity != "notice")
+    told = {
+        RecordOrigin.WRITTEN: "not committed",
+        RecordOrigin.BROUGHT: "not reviewed",
+        RecordOrigin.OUTSIDE: "changed outside pmem",
+        RecordOrigin.MISSING: "removed outside pmem",
+    }
+    counts = [f"{count} {told.get(origin, origin)}" for origin, count in done.origins.items()]
+    report = _findings_report(done, found, ", ".join(counts) or "none")
+    changed = [
+        one.path for one in found if one.code in (RecordOrigin.OUTSIDE, RecordOrigin.MISSING)
+    ]
+    if not changed:
+        return report
+    commit, since = ("commit it, or ", " since the last commit") if done.reviewed else ("", "")
+    if options.parts or options.signed:
+        return msgspec.structs.replace(
+            report, steps=[f"what you changed yourself: {commit}`pmem check origin --accept REF`"]
+        )
+    names = [short(os.path.basename(path).removesuffix(".json")) for path in changed]
+    few = ", ".join(names[:_FEW]) + ", ..." * (len(names) > _FEW)
+    line = f"{counted(len(names), 'record')} changed outside pmem{since}: {few}"
+    problems = [[[(line, "yellow")]]]
+    return msgspec.structs.replace(report, problems=problems, steps=[_SEE_CHANGES])
+
+
+def _take(session: CommandSession, options: CheckOptions) -> Report:
+    done = session.run(table.TAKE, RecordsRequest(references=options.accept))
+    return Report(
+        data=done,
+        summary=f"{len(done.items)} accepted" if done.items else "nothing to accept",
+        problems=[
+            [
+                [
+                    (it.short, "cyan"),
+                    (" removed " if it.gone else " accepted ", "green"),
+                    (it.text, ""),
+                ]
+            ]
+            for it in done.items
+        ],
+    )
 
 
 def _due(session: CommandSession, options: CheckOptions) -> Report:
@@ -185,7 +254,7 @@ def _findings_report(data: object, found: Sequence[Finding], summary: str) -> Re
         summary=summary,
         problems=problems,
         errors=errors,
-        warnings=len(found) - errors,
+        warnings=sum(finding.severity == "warning" for finding in found),
         found=found,
     )
 
@@ -266,6 +335,7 @@ def _cited_place(file: str, finding: BrokenCitation, lines: Lines | None) -> str
 
 PARTS: Final[Mapping[CheckPart, Callable[[CommandSession, CheckOptions], Report]]] = {
     CheckPart.RECORDS: _records,
+    CheckPart.ORIGIN: _origin,
     CheckPart.CITATIONS: _citations,
     CheckPart.DUE: _due,
     CheckPart.SECRETS: _secrets,
@@ -276,12 +346,16 @@ PARTS: Final[Mapping[CheckPart, Callable[[CommandSession, CheckOptions], Report]
 _TELLING: Final = {CheckPart.RECORDS, CheckPart.SETUP, CheckPart.MERGES}
 """The parts that report themselves what cannot be read."""
 _GOES_WITH: Final[Mapping[str, tuple[CheckPart, ...]]] = {
-    "--accept": (CheckPart.CITATIONS,),
+    "--accept": (CheckPart.ORIGIN, CheckPart.CITATIONS),
     "--fix": (CheckPart.CITATIONS, CheckPart.SETUP),
-    "--format": (CheckPart.RECORDS, CheckPart.CITATIONS, CheckPart.SECRETS, CheckPart.MERGES),
+    "--format": (
+        *(CheckPart.RECORDS, CheckPart.ORIGIN, CheckPart.CITATIONS, CheckPart.SECRETS),
+        CheckPart.MERGES,
+    ),
     "--full": (CheckPart.RECORDS,),
     "--history": (CheckPart.SECRETS,),
     "--range": (CheckPart.MERGES,),
+    "--signed": (CheckPart.ORIGIN,),
     "--staged": (CheckPart.RECORDS, CheckPart.SECRETS),
     "--within": (CheckPart.DUE,),
 }
@@ -300,9 +374,9 @@ _MOST: Final = 10  # problems of one part that are printed when no part is named
 def check(session: CommandSession, options: CheckOptions) -> Answer:
     """Check that all is right; exits with 1 if something is wrong.
 
-    A PART is records, citations (does the code that memories cite still say the same?), due (what
-    needs another look?), secrets (did any get in? They are never shown), setup (does pmem work
-    here?) or merges (what did the merges of --range lose?).
+    A PART is records, origin (what did others than pmem change?), citations (does the code that
+    memories cite still say the same?), due (what needs another look?), secrets (did any get in?
+    They are never shown), setup (does pmem work here?) or merges (what did those of --range lose?).
 
     Without a PART it checks all but merges: a line for each, then the problems. An option without
     a PART checks the parts that it is for; `pmem check --staged` is for a commit hook.
@@ -350,7 +424,8 @@ def _chosen(named: Sequence[CheckPart], given: Sequence[str]) -> list[CheckPart]
             hint = f"it goes with {', '.join(takes)}"
             raise UsageError(f"{flag} does not go with {part}", hint)
     merges = {CheckPart.MERGES}
-    candidates = set(named) or (merges if "--range" in given else set(CheckPart) - merges)
+    asked_for = {*merges, CheckPart.ORIGIN} if "--accept" in given else merges
+    candidates = set(named) or (merges if "--range" in given else set(CheckPart) - asked_for)
     chosen = [part for part in CheckPart if part in candidates.intersection(*limits.values())]
     if not chosen:
         raise UsageError(f"{' and '.join(limits)} exclude each other", "give one of them")

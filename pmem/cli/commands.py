@@ -114,9 +114,9 @@ _ROWS: Final = {
     "export arrays": ("exporting", "export_arrays", "backup"),
     "export markdown": ("exporting", "export_markdown", "memory.md"),
     "export audit": ("exporting", "export_audit", "trail.jsonl"),
-    "eval run": ("evaluation", "run", "golden.jsonl"),
-    "eval add": ("evaluation", "add", '"which database" k3v9'),
-    "eval misses": ("evaluation", "misses", ""),
+    "eval run": ("work", "evaluate", "golden.jsonl"),
+    "eval add": ("work", "add_question", '"which database" k3v9'),
+    "eval misses": ("work", "misses", ""),
 }
 """The module and the function of each command, and what stands behind its name in the example."""
 _MEANINGS: Final = {

@@ -18,7 +18,7 @@ from pmem.core import exactjson
 from pmem.core.lifecycle.neighbours import advice
 from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.lines import split_lines
-from pmem.core.trust import Trust, label_of, trust_of
+from pmem.core.trust import RecordOrigin, Trust, label_of, origin_mark, trust_of
 from pmem.core.visible import subject_before
 from pmem.errors import InvalidValue, PmemError, StorageRefused, UsageError
 from pmem.memory.reading import ListRequest, MessageRef, NamesRequest, ShowRequest
@@ -149,19 +149,24 @@ def list_(
     found = session.run(table.LIST, request)
     return Answer(
         data=found,
-        lines=(memory_line(memory, found.moment) for memory in found.items),
+        lines=(
+            memory_line(memory, found.moment, found.origins.get(memory.id))
+            for memory in found.items
+        ),
         screen=drawn(session, "lists.memory_screen", found),
         note=found.reason,
     )
 
 
-def memory_line(memory: records.Memory, at: datetime | None = None) -> Line:
+def memory_line(
+    memory: records.Memory, at: datetime | None = None, origin: RecordOrigin | None = None
+) -> Line:
     """Say on one line what a memory is, and, given a moment, whether it does not hold then."""
     marks = "*" if memory.pinned else " "
     return [
         (short(memory.id), "cyan"),
         (f" {marks}{memory.type:<10} ", "dim"),
-        (label_of(memory), "yellow"),
+        (origin_mark(origin) + label_of(memory), "yellow"),
         (subject_before(memory.subject, memory.content), "bold"),
         (" ".join(memory.content.split()), ""),
         (state_mark(memory.state) or validity_mark(memory, at), "yellow"),

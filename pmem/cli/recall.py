@@ -13,7 +13,7 @@ from pmem.core import exactjson
 from pmem.core.lifecycle.presence import describe_matches, state_mark, state_option
 from pmem.core.retrieval.factors import Weights
 from pmem.core.text.terms import snippet, terms
-from pmem.core.trust import mark_of
+from pmem.core.trust import mark_of, origin_mark
 from pmem.core.visible import subject_before
 from pmem.errors import InvalidValue
 from pmem.operations import table
@@ -176,9 +176,10 @@ def marks_in(found: SearchResult) -> dict[str, str]:
 def tie_of(related: Related) -> str:
     """Say what a memory has to do with the hit that brought it along."""
     hit, how = short(related.via), related.type.replace("_", " ")
+    mark = origin_mark(related.origin)
     if related.type == _PLAIN_LINK:
-        return f"related to {hit}"
-    return f"({hit} {how} it)" if related.forward else f"{how} {hit}"
+        return f"{mark}related to {hit}"
+    return f"{mark}({hit} {how} it)" if related.forward else f"{mark}{how} {hit}"
 
 
 def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
@@ -188,6 +189,7 @@ def _hit_line(hit: SearchHit, asked: set[str], mark: str = "") -> Line:
         (f" {hit.score:.2f} ", "green"),
         (f"{hit.kind:<8}{day(hit.created_at)} ", "dim"),
         (f"[{mark}] " if mark else "", "yellow"),
+        (origin_mark(hit.origin), "yellow"),
         (mark_of(hit.trust, hit.noted_by or ""), "yellow"),
         *who,
         (subject_before(hit.subject or "", hit.text), "bold"),

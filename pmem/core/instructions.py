@@ -7,8 +7,9 @@ rules detect every injection. Every pattern has bounded parts, so the time is li
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Final
+
+from pmem.core.patterns import lazily
 
 MOST_CHARACTERS: Final = 200_000
 """Of a text so many are looked at: no memory that pmem writes is longer."""
@@ -149,6 +150,9 @@ _SIGNS: Final = {
 Looking for it takes a fiftieth of the time that the patterns take.
 """
 
+_COMPILED: Final = {
+    what: lazily("|".join(parts), re.IGNORECASE | re.MULTILINE) for what, parts in _PATTERNS.items()
+}
 _ENCODED: Final = re.compile(r"[A-Za-z0-9+/]{40,4096}={0,2}")
 _MOST_ENCODED: Final = 50
 _HIDDEN: Final = re.compile(
@@ -168,11 +172,11 @@ def _find_instructions(text: str) -> Iterator[str]:
         yield "has hidden characters"
     plain = _plain(text)
     small = plain.lower()
-    for what, pattern in _instruction_patterns():
+    for what, pattern in _COMPILED.items():
         if any(sign in small for sign in _SIGNS[what]) and pattern.search(plain):
             yield what
     for encoded in _decoded(text):
-        if any(pattern.search(encoded) for _, pattern in _instruction_patterns()):
+        if any(pattern.search(encoded) for pattern in _COMPILED.values()):
             yield "has instructions in base64"
 
 
@@ -198,12 +202,6 @@ def _decoded(text: str) -> Iterator[str]:
             yield b64decode(whole + "=" * (-len(whole) % 4)).decode()
         except ValueError:
             continue
-
-
-@cache
-def _instruction_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    flags = re.IGNORECASE | re.MULTILINE
-    return tuple((what, re.compile("|".join(parts), flags)) for what, parts in _PATTERNS.items())
 
 
 _UNSEEN: Final = str.maketrans(

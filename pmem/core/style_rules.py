@@ -24,7 +24,15 @@ _MOST_READ: Final = 4000
 """Characters that are read for words; the rest is too long anyway."""
 
 Rule = Literal[
-    "length", "sentences", "complete", "third_person", "pronouns", "tone", "past_tense", "steps"
+    "orders",
+    "length",
+    "sentences",
+    "complete",
+    "third_person",
+    "pronouns",
+    "tone",
+    "past_tense",
+    "steps",
 ]
 
 _SPEAKERS: Final = frozenset(
@@ -84,7 +92,7 @@ _SENTENCES: Final[dict[Rule, str]] = {
 def lints(text: str, *, episodic: bool = False) -> list[Lint]:
     """Return the rules that a text breaks, each once, in a fixed order."""
     stripped = text.strip()
-    found = list(_of_size(stripped))
+    found = [*_of_orders(text), *_of_size(stripped)]
     if stripped and _is_english(stripped):
         words = _words(stripped)
         found += [Lint(rule, _SENTENCES[rule]) for rule in _of_words(stripped, words, episodic)]
@@ -96,8 +104,9 @@ def lints_of_steps(text: str) -> list[Lint]:
 
     It may stand in several sentences: numbered steps, each in the imperative.
     """
+    found = list(_of_orders(text))
     if not _is_english(text):
-        return []
+        return found
     words = _words(text)
     rules: list[Rule] = []
     steps = _steps(text)
@@ -105,7 +114,7 @@ def lints_of_steps(text: str) -> list[Lint]:
         rules.append("steps")
     if "!" in _without_quotes(text) or _shouts(words):
         rules.append("tone")
-    return [Lint(rule, _SENTENCES[rule]) for rule in rules]
+    return [*found, *(Lint(rule, _SENTENCES[rule]) for rule in rules)]
 
 
 def _steps(text: str) -> list[str]:
@@ -126,6 +135,13 @@ def _is_imperative(step: str) -> bool:
     first, second = lower[0], lower[1] if len(lower) > 1 else ""
     is_form = (first.endswith("ing") and len(first) > 5) or _is_regular_past(first)
     return not is_form and not ({first} & _NO_STEP or second in _HELPERS)
+
+
+def _of_orders(text: str) -> Iterator[Lint]:
+    from pmem.core.instructions import instruction_in
+
+    if what := instruction_in(text):
+        yield Lint("orders", f"say what is so; this {what}")
 
 
 def _of_size(text: str) -> Iterator[Lint]:

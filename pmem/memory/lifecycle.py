@@ -12,6 +12,7 @@ from pmem.core.filters import Filter
 from pmem.core.lifecycle.neighbours import Neighbour
 from pmem.core.lifecycle.states import SUPERSEDES, can_move, closed, moved, restored, successor_of
 from pmem.core.operations import UPKEEP
+from pmem.core.outcomes import ERROR
 from pmem.core.retention import linked
 from pmem.core.trust import inherited
 from pmem.errors import Ambiguous, InvalidValue, NotFound, Refused
@@ -26,13 +27,14 @@ from pmem.memory.changes import (
     records_named,
 )
 from pmem.memory.links import link_again
-from pmem.memory.memories import edited_fields, edited_parts
+from pmem.memory.memories import add, edited_fields, edited_parts
 from pmem.memory.reading import get, message_named
-from pmem.memory.requests import EditRequest
+from pmem.memory.requests import Added, AddRequest, EditRequest, Force
 from pmem.project.caller import check_leave
+from pmem.project.own_memory import open_own
 from pmem.project.references import is_gone
 from pmem.project.workspace import Workspace
-from pmem.values.fields import asked, refs
+from pmem.values.fields import Admit, Ref, as_it_is, asked, refs
 from pmem.values.ids import short
 from pmem.values.records import (
     JUDGEMENTS,
@@ -265,3 +267,44 @@ def _replace_memory(workspace: Workspace, old: Memory, new: Memory, end: datetim
         memory=workspace.memories.put(linked(new, link, actor, now)),
         superseded=workspace.memories.put(moved(old, event, valid_until=closed(old, end))),
     )
+
+
+class ShareRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which memory of one's own is copied, and whether even beside a similar one."""
+
+    reference: Ref
+    force: Force = False
+    admit: Admit = as_it_is
+
+
+def share(workspace: Workspace, request: ShareRequest) -> Added:
+    """Copy a memory of one's own into a project, unless there is one that says the same."""
+    own = open_own(workspace)
+    try:
+        _, identifier = own.resolve(request.reference, Memory)
+    except NotFound:
+        raise NotFound(
+            f"no memory of your own has an id that starts with {request.reference!r}",
+            "`pmem list --mine` shows ids",
+        ) from None
+    memory = own.memories.get(identifier)
+    if memory.state is not State.ACTIVE:
+        raise InvalidValue(
+            f"your memory {short(memory.id)} is {memory.state.replace('_', ' ')}",
+            f"bring it back with `pmem restore --mine {short(memory.id)}`",
+        )
+    return add(workspace, request.admit(_copy_of(memory, force=request.force), "the memory"))
+
+
+_COPIED: Final = (
+    *("content", "type", "category", "subject", "tags", "importance", "valid_from", "valid_until"),
+    *("places", "tried", "because", "instead_of", "review_at", "review_if"),
+)
+"""Whether it is pinned, and for whom it is, its owner decided; what it cites stands elsewhere."""
+
+
+def _copy_of(memory: Memory, *, force: bool) -> AddRequest:
+    """Return what adds the same to a project."""
+    errors = tuple(each for each in memory.evidence if each.startswith(ERROR))
+    copied = {name: getattr(memory, name) for name in _COPIED}
+    return AddRequest(**copied, source=Source(memory=memory.id), evidence=errors, force=force)

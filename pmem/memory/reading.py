@@ -15,7 +15,7 @@ from pmem.core.policy import EVERYTHING, PROCEDURAL
 from pmem.core.record_keys import fixed_key
 from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
-from pmem.core.trust import with_trust
+from pmem.core.trust import RecordOrigin, with_trust
 from pmem.errors import Ambiguous, NotFound, Refused
 from pmem.project.caller import serving, within
 from pmem.project.workspace import Workspace
@@ -88,6 +88,7 @@ class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     at: AsOf = None
     revision: str | None = None
+    reviewed: Annotated[bool, asked("Only what was reviewed.")] = False
     doubts: bool = False
 
     @property
@@ -106,6 +107,7 @@ class MemoryListing(msgspec.Struct, frozen=True):
 
     `moment` is the present of the list: what does not hold then is marked. `stale` and `disputed`
     are the ids of those whose citations do not hold, and that branches contradict each other about.
+    `origins` has those that nobody has reviewed, and whoever works here did not write.
     """
 
     items: tuple[Memory, ...]
@@ -114,10 +116,15 @@ class MemoryListing(msgspec.Struct, frozen=True):
     moment: datetime | None = None
     stale: frozenset[str] = frozenset()
     disputed: frozenset[str] = frozenset()
+    origins: dict[str, RecordOrigin] = {}
 
     def to_plain(self) -> dict[str, Any]:
         """Return the memories with how far each can be trusted, and how many there are."""
-        return {"items": list(map(with_trust, self.items)), "total": self.total}
+        items = []
+        for memory in self.items:
+            origin = self.origins.get(memory.id)
+            items.append({**with_trust(memory), **({"origin": origin} if origin else {})})
+        return {"items": items, "total": self.total}
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -245,11 +252,22 @@ def list_memories(workspace: Workspace, request: ListRequest) -> MemoryListing:
 def _listed(workspace: Workspace, request: ListRequest, then: datetime | None) -> MemoryListing:
     """Return the memories that pass a filter; of the active ones those that hold at a moment."""
     selection = Selection(wanted=request.wanted, holding_at=then)
-    shown = workspace.memories.select(selection, ("-id",), request.limit)
-    total = len(shown) if request.limit is None else workspace.memories.count(selection)
-    reason = "" if shown else _reason_for_none(workspace, request.wanted)
+    from pmem.project.origins import Doubts  # `add` needs none of it
+
+    doubts = Doubts(workspace, reviewed=request.reviewed)
+    is_whole = request.limit is None or doubts.treats in ("below", "hide")
+    shown = workspace.memories.select(selection, ("-id",), None if is_whole else request.limit)
+    origins = doubts.of(shown)
+    if doubts.treats == "hide":
+        shown = [memory for memory in shown if memory.id not in origins]
+    elif doubts.treats == "below":
+        shown.sort(key=lambda memory: memory.id in origins)
+    total = len(shown) if is_whole else workspace.memories.count(selection)
+    reason = f"nobody has reviewed any of {len(origins)}" if origins else ""
+    reason = "" if shown else reason or _reason_for_none(workspace, request.wanted)
+    items = tuple(reversed(shown[: request.limit]))
     return MemoryListing(
-        items=tuple(reversed(shown)), total=total, reason=reason, moment=workspace.now()
+        items=items, total=total, reason=reason, moment=workspace.now(), origins=origins
     )
 
 

@@ -33,6 +33,8 @@ _ONLY_YOURS: Final = (
     "limits.record",
     "mine.agents",
     "safe_folders",
+    "trust.ref",
+    "trust.unreviewed",
     "vectors.model",
     "vectors.command",
     "vectors.url",

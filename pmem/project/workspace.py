@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pmem.project.secret_gate import SecretGate
     from pmem.storage.git.project_files import Sources
     from pmem.storage.git.revision import Revision
+    from pmem.storage.local.origins import OwnWrites
     from pmem.storage.local.proposals import Settled
     from pmem.storage.postgres.server import Server
 
@@ -137,6 +138,7 @@ class Workspace:
             read_only=self.read_only,
             shared=self.shared,
             foreign=partial(foreign, self.root, self.environment),
+            own_writes=partial(_own_writes, self.environment, read_only=self.read_only),
         )
 
     @cached_property
@@ -293,6 +295,12 @@ class Workspace:
             Ambiguous: Several records fit and none exactly; the sentence lists them.
         """
         return _resolve(self, reference, types)
+
+
+def _own_writes(environment: Mapping[str, str], *, read_only: bool) -> "OwnWrites":
+    from pmem.storage.local.origins import OwnWrites  # slow, and only writers need it
+
+    return OwnWrites(environment, read_only=read_only)
 
 
 def _server_finder(workspace: Workspace) -> "Callable[[], Server | None]":

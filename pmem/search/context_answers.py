@@ -27,7 +27,15 @@ from pmem.project.caller import noted_for
 from pmem.project.workspace import Workspace
 from pmem.search.context_memories import UsableMemories
 from pmem.search.context_request import ContextRequest, modes_of, task_of
-from pmem.search.hits import Scored, SearchKind, SearchRequest, as_scored, most_related, related_to
+from pmem.search.hits import (
+    Scored,
+    SearchKind,
+    SearchRequest,
+    as_scored,
+    most_related,
+    opened,
+    related_to,
+)
 from pmem.search.picking import RankedSet, pick_each
 
 LEAST_RECALLED: Final = 50
@@ -120,9 +128,13 @@ def rank_answers(
     ids = [place.id for kind, place, _ in hits if kind is SearchKind.MEMORY]
     usable.read([*ids, *(tie.id for tie in remembered.ties)])
     below: list[Omitted] = []
-    heard = _heard(said, hidden, below)
+    heard = list(_undoubted(usable, workspace, _heard(said, hidden, below)))
     told = _told_episodes(workspace, remembered)
-    known = [one for one in remembered.ranked if one[1].id in usable or one[1].id in told]
+    known = [
+        one
+        for one in _undoubted(usable, workspace, remembered.ranked)
+        if one[1].id in usable or one[1].id in told
+    ]
     is_sum = settings.ranking == "weighted_sum"
     passed = _above(known, settings.relevance_threshold if is_sum else 0.0, below)
     lengths = Lengths(modes, settings.categories.rag_length)
@@ -152,6 +164,19 @@ def rank_answers(
         or any(hit.score >= WEIGHTY for hit in answers.values())
         or _are_told_apart(shared.values(), usable.count),
     )
+
+
+def _undoubted(
+    usable: UsableMemories, workspace: Workspace, ranked: Iterable[Scored]
+) -> Iterator[Scored]:
+    """Yield hits but the episodes and messages to be left out as nobody has reviewed them."""
+    for one in ranked:
+        if usable.doubts.treats == "hide" and one[0] is not SearchKind.MEMORY:
+            found = list(opened(workspace, [one]))
+            if any(usable.doubts.mark(it.record) for it in found):
+                usable.unsaid[one[1].id] = None
+                continue
+        yield one
 
 
 def _are_told_apart(shared: Iterable[Sequence[float]], count: int) -> bool:

@@ -13,6 +13,7 @@ from pmem.core.pruning.segments import units
 from pmem.core.retrieval.question import searched_part
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms
+from pmem.core.trust import origin_mark
 from pmem.search.context_answers import ContextSource
 from pmem.search.context_items import (
     episode_item,
@@ -24,7 +25,7 @@ from pmem.search.context_items import (
 )
 from pmem.search.context_memories import LINE_TOKENS
 from pmem.search.context_request import AT_WORK, modes_of, task_of
-from pmem.search.hits import Scored, SearchKind, opened
+from pmem.search.hits import LoadedHit, Scored, SearchKind, opened
 from pmem.values.ids import moment_of
 from pmem.values.records import Memory, Message
 from pmem.values.times import UNDATED
@@ -97,13 +98,13 @@ def _recallable(source: ContextSource, ids: Sequence[str]) -> dict[str, float | 
 
 
 def _memory_item(source: ContextSource, memory: Memory, why: str, *, scored: bool = True) -> Item:
-    """Describe a memory, which is only shown with the newer one that changes it."""
+    """Describe a memory, which is only shown with the one that goes before it."""
     score = source.scores.get(memory.id) if scored else None
     item = memory_item(memory, ids=source.request.ids, score=score, why=why, plain=source.is_plain)
     found = source.differing.get(memory.id)
-    if found is None or found.newer is None:
+    if found is None or found.against is None:
         return item
-    return msgspec.structs.replace(item, via=found.newer)
+    return msgspec.structs.replace(item, via=found.against)
 
 
 def _all(source: ContextSource) -> list[Reasoned]:
@@ -155,7 +156,7 @@ def _id_of(found: Memory | Scored) -> str:
 
 
 def _newest_first(source: ContextSource, found: Sequence[Reasoned]) -> list[Reasoned]:
-    """Return what was found, each memory behind the newer one that changes it, found or not."""
+    """Return what was found, each memory behind the one that goes before it, found or not."""
     differing = source.differing
     ids = with_newer((_id_of(one) for one, _ in found), differing)
     both = [*found, *((source.usable[identifier], "related") for identifier in ids[len(found) :])]
@@ -172,20 +173,25 @@ def _in_order(source: ContextSource) -> list[Reasoned]:
     refused = {left.id for left in source.below}
     given = bool(task_of(source.request))
     places: list[tuple[tuple[object, ...], Reasoned]] = []
+
+    def first_of(memory: Memory) -> tuple[bool, bool]:
+        is_below = source.usable.doubts.treats == "below" and source.usable.is_doubted(memory.id)
+        return (is_below, not memory.pinned)
+
     for memory in source.usable:
         worth = valuation.worth(memory)
         fits = worth.value >= FLOOR if source.weighs else worth.always >= ALWAYS
         fits = fits and valuation.is_apt(memory, worth) and _is_likely(source, worth)
         fits = memory.pinned or fits if given else memory.id in valuation.answers
         if (fits or source.usable.is_whole) and memory.id not in refused:
-            first = (not memory.pinned, not worth.place, -per_token(worth.value, memory.tokens))
+            first = (*first_of(memory), not worth.place, -per_token(worth.value, memory.tokens))
             why = "pinned" if memory.pinned else worth.reason if fits else "few"
             places.append(((*first, *tie(memory)), (memory, why)))
     for one in source.found:
         if one[0] is SearchKind.EPISODE and (source.weighs or not given):
             worth = Worth(answers=valuation.answers[one[1].id])
             if not given or _is_likely(source, worth):
-                first = (True, True, -per_token(worth.value, EPISODE_TOKENS))
+                first = (False, True, True, -per_token(worth.value, EPISODE_TOKENS))
                 made = moment_of(one[1].id) or UNDATED
                 places.append(((*first, 0.0, made, "", ""), (one, "answers")))
     places.sort(key=lambda place: place[0])
@@ -197,7 +203,8 @@ def _recalled(source: ContextSource, ordered: list[Reasoned]) -> Recalled:
     for found, why in ordered:
         if not isinstance(found, Memory):
             for one in opened(source.workspace, [found]):
-                yield "recalled", episode_item(one, plain=source.is_plain)
+                item = episode_item(one, plain=source.is_plain)
+                yield "recalled", _marked(source, one, item)
             continue
         yield "recalled", _memory_item(source, found, why)
         for _, place, hit in source.brought_by(found.id):
@@ -224,7 +231,13 @@ def _said(source: ContextSource) -> Recalled:
             message = workspace.mask.fields(message)
             content = matching_passages(message, wanted, most)
             message = msgspec.structs.replace(message, content=content)
-        yield "earlier", said_item(found, message)
+        yield "earlier", _marked(source, found, said_item(found, message))
+
+
+def _marked(source: ContextSource, found: LoadedHit, item: Item) -> Item:
+    """Return an item that says whether what holds it is in doubt."""
+    mark = origin_mark(source.usable.doubts.mark(found.record))
+    return msgspec.structs.replace(item, label=f"{mark}{item.label}") if mark else item
 
 
 def _pinned(source: ContextSource, talk: ConversationWindow, recent: Sequence[Item]) -> Recalled:
@@ -260,7 +273,9 @@ def _count_unneeded(source: ContextSource, needed: set[str]) -> dict[str, int]:
     """Count what is no candidate, memories that were not even read among it."""
     usable = source.usable
     return {
-        "no_match": usable.count - sum(identifier in usable for identifier in needed),
+        "no_match": usable.count
+        - len(usable.unreviewed)
+        - sum(identifier in usable for identifier in needed),
         "below_threshold": sum(1 for _ in _unneeded_episodes(source, needed)),
     }
 

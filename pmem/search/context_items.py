@@ -15,7 +15,7 @@ from pmem.core.outcomes import failed, told_with, warns
 from pmem.core.retrieval.documents import place_of, shown_text
 from pmem.core.text.speech import TOOLS, speech_of
 from pmem.core.text.terms import terms
-from pmem.core.trust import label_of
+from pmem.core.trust import label_of, origin_mark
 from pmem.memory.reading import Staleness, disputed, is_merged_by_git
 from pmem.search.hits import LoadedHit
 from pmem.values.ids import short
@@ -140,7 +140,9 @@ def marking(source: "ContextSource") -> Callable[[Item], Item]:
     mask = workspace.mask.fields
     citing = {memory.id: memory for memory in memories if memory.citations}
     merged = {memory.id: memory for memory in memories if is_merged_by_git(memory)}
-    if not citing and not merged and not differing:
+    doubts = memories.doubts
+    records = {memory.id: memory for memory in memories} if doubts.treats != "show" else {}
+    if not citing and not merged and not differing and not records:
         return mask
     staleness = Staleness(workspace)
     stale_by_id = cache(lambda identifier: staleness(citing.get(identifier)))
@@ -151,7 +153,9 @@ def marking(source: "ContextSource") -> Callable[[Item], Item]:
         if item.id in differing:
             item = msgspec.structs.replace(item, difference=differing[item.id])
         fields, stale = disputed_by_id(item.id), () if item.stale else stale_by_id(item.id)
-        label = item.label
+        record = records.get(item.id)
+        doubt = origin_mark(record and doubts.mark(record))
+        label = item.label if item.label.startswith(doubt) else f"{doubt}{item.label}"
         if fields and _DISPUTED not in label:
             label += f"{_DISPUTED}{', '.join(fields)}) "
         if stale:

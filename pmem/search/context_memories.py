@@ -22,7 +22,9 @@ from pmem.core.policy import PROCEDURAL
 from pmem.core.record_keys import judged_key, symbol_key
 from pmem.core.retention import valid_at
 from pmem.core.selection import TYPE_WORTH, Order, Portion, Selection, ticks
+from pmem.core.trust import modest
 from pmem.project.caller import noted_for
+from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.search.context_request import ContextRequest, modes_of
 from pmem.values.records import Memory, MemoryType
@@ -60,10 +62,17 @@ class UsableMemories:
             outside=_of_mode(modes, "none"),
             procedures=modes.get(PROCEDURAL) != "none",
         )
+        self._prominent = _of_mode(modes, "all")
+        self.doubts = Doubts(workspace, reviewed=request.reviewed)
+        self.unreviewed: dict[str, None] = {}
+        """The memories that were left out as nobody has reviewed them."""
+        self.unsaid: dict[str, None] = {}
+        """The episodes and messages that were."""
         self._already_read = request.already_read
         self._is_empty = request.only == "conversation"
         self._known: dict[str, Memory] = {}
         self._asked: set[str] = set()
+        self._doubted: set[str] = set()
         self.is_whole = False
 
     def __iter__(self) -> Iterator[Memory]:
@@ -79,6 +88,10 @@ class UsableMemories:
     def get(self, identifier: str) -> Memory | None:
         """Return a memory if it was read."""
         return self._known.get(identifier)
+
+    def is_doubted(self, identifier: str) -> bool:
+        """Tell whether a memory that was read is in doubt, and not only to be marked."""
+        return identifier in self._doubted
 
     @property
     def _is_open(self) -> bool:
@@ -220,12 +233,27 @@ class UsableMemories:
             self._keep(self._store.some_of(self._shown, parts))
 
     def _keep(self, found: Iterable[Memory]) -> None:
-        """Keep what was read; dead ends that are settled warn nobody."""
-        self._known.update(
-            (memory.id, memory)
+        """Keep what was read; dead ends that are settled warn nobody.
+
+        What is in doubt claims nothing of itself; of what claims nothing, the mark comes later.
+        """
+        found = [
+            memory
             for memory in found
             if memory.settled is None and not repeats_rule(memory, self._already_read)
-        )
+        ]
+        claims = found
+        if self.doubts.treats == "mark":
+            claims = [one for one in found if one.pinned or one.importance >= LIFTED_FROM]
+        doubted = self.doubts.of(claims)
+        for memory in found:
+            if memory.id not in doubted:
+                self._known[memory.id] = memory
+            elif self.doubts.treats == "hide":
+                self.unreviewed[memory.id] = None
+            else:
+                self._doubted.add(memory.id)
+                self._known[memory.id] = replace(memory, **modest(memory, self._prominent))
 
     def _of_ids(self, ids: Iterable[str]) -> list[Portion]:
         missing = tuple(sorted(set(ids) - self._asked - self._known.keys()))

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from pmem.core.context.parts import Context, Section, ShownItem
 from pmem.core.filters import EVERYTHING, cited_symbols, covers
+from pmem.core.lifecycle.neighbours import OUTRANKS
 from pmem.core.lines import shortened
 from pmem.core.places import applies_within
 from pmem.core.retrieval.forms import likeness
@@ -50,6 +51,7 @@ REASONS: Final = {
     "expired": "it has expired",
     "unconfirmed": "an agent noted it, and nobody has confirmed it",
     "pruned": "pruning hides it",
+    "unreviewed": "nobody has reviewed it",
     "settled": "it is a dead end that was settled",
 }
 """The reasons that contexts give, and the names of their sections, as a reader takes them."""
@@ -79,7 +81,7 @@ class Reasons:
         self._paths = task_paths(source.request.paths, self._source.asked)
         self._standing = set(terms(source.workspace.settings.context.standing))
         self._symbols = set(task_symbols(self._source.asked))
-        self._newer = {one.newer: older for older, one in source.differing.items() if one.newer}
+        self._first = {one.against: id_ for id_, one in source.differing.items() if one.against}
 
     def told(self, context: Context, own: Iterable[ContextSource]) -> Context:
         """Return a context whose items say what speaks for each.
@@ -170,8 +172,11 @@ class Reasons:
         found = self._source.related.get(memory.id)
         if found is not None:
             return f"{short(found.via)}, an answer, is linked to it"
-        older = self._newer.get(memory.id)
-        return say_why("related") if older is None else f"it is newer than {short(older)}"
+        behind = self._first.get(memory.id)
+        if behind is None:
+            return say_why("related")
+        is_newer = self._source.differing[behind].relation != OUTRANKS
+        return f"it {'is newer' if is_newer else 'is trusted more'} than {short(behind)}"
 
 
 def _words_with(text: str, wanted: set[str]) -> list[str]:

@@ -67,6 +67,7 @@ class ContextRequest(msgspec.Struct, frozen=True, kw_only=True):
         str | None, asked("Only what is trusted at least this much.", choices=Trust)
     ] = None
     hits: bool = False
+    reviewed: Annotated[bool, asked("Only what was reviewed.")] = False
     paths: Annotated[
         tuple[str, ...],
         asked(

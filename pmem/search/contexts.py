@@ -128,6 +128,10 @@ def _ruled_out(
 ) -> tuple[list[Omitted], Mapping[str, int]]:
     """Return what no context shows, and how many others there are that are not named."""
     pruned = [Omitted(message, "pruned") for message in sorted(talk.gone)]
+    pruned += [
+        Omitted(memory, "unreviewed")
+        for memory in (*source.usable.unreviewed, *source.usable.unsaid)
+    ]
     if source.request.names_omitted:
         return [*source.below, *source.usable.hidden_ids(), *pruned], {}
     return [*source.below, *pruned], source.usable.hidden()
@@ -158,7 +162,7 @@ def _read_source(
         if request.works:
             usable.read_rules(AT_WORK)
     usable.read_judged()
-    return msgspec.structs.replace(source, differing=differences(usable))
+    return msgspec.structs.replace(source, differing=differences(usable, usable.doubts.is_lesser))
 
 
 def _shown_talk(source: ContextSource, talk: ConversationWindow) -> ConversationWindow:

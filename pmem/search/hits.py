@@ -14,8 +14,9 @@ from pmem.core.retrieval.documents import shown_text
 from pmem.core.retrieval.factors import Weights
 from pmem.core.retrieval.pool import DocumentKey
 from pmem.core.retrieval.ranked import RankedDocument as Ranked
-from pmem.core.trust import Trust, noted_by, trust_of
+from pmem.core.trust import RecordOrigin, Trust, noted_by, trust_of
 from pmem.errors import Damaged, NotFound, StorageRefused
+from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
 from pmem.values.fields import AsOf, asked
@@ -48,7 +49,8 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """Something that answers a query; `stale` are citations that do not hold any more.
 
     `trust` and `state` are those of a memory or an episode, `subject` and `places` a memory's;
-    `noted_by` is the agent that noted it, where nobody has confirmed it.
+    `noted_by` is the agent that noted it, where nobody has confirmed it. `origin` is there where
+    nobody has reviewed it, and whoever works here did not write it.
     """
 
     id: str
@@ -66,6 +68,7 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     state: State | None = None
     subject: str | msgspec.UnsetType = msgspec.UNSET
     places: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+    origin: RecordOrigin | msgspec.UnsetType = msgspec.UNSET
     noted_by: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -138,6 +141,7 @@ class Related(msgspec.Struct, frozen=True, kw_only=True):
     strength: float
     via: str
     forward: bool
+    origin: RecordOrigin | msgspec.UnsetType = msgspec.UNSET
 
 
 Scored = tuple[SearchKind, DocumentKey, Ranked]
@@ -192,15 +196,19 @@ def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit
         yield LoadedHit(kind, record, document, hit)
 
 
-def hits_of(workspace: Workspace, found: Iterable[LoadedHit]) -> Iterator[SearchHit]:
+def hits_of(
+    workspace: Workspace, found: Iterable[LoadedHit], doubts: Doubts | None = None
+) -> Iterator[SearchHit]:
     """Describe documents without secrets, each when it is asked for."""
     from pmem.memory.reading import Staleness  # what finds nothing needs none of it
 
     staleness = Staleness(workspace)
     mask = workspace.mask.fields
-    return (
-        _hit(one._replace(document=mask(one.document)), staleness(one.document)) for one in found
-    )
+    doubted = doubts or Doubts(workspace)
+    for one in found:
+        hit = _hit(one._replace(document=mask(one.document)), staleness(one.document))
+        origin = doubted.mark(one.record)
+        yield hit if origin is None else msgspec.structs.replace(hit, origin=origin)
 
 
 def related_to(
@@ -221,9 +229,17 @@ def most_related(given: int | None) -> int:
     return RELATED_MEMORIES if given is None else given
 
 
-def describe_related(workspace: Workspace, along: dict[str, LinkedMemory]) -> Iterator[Related]:
-    """Describe what is brought along; what vanished since the ranking is left out."""
+def describe_related(
+    workspace: Workspace, along: dict[str, LinkedMemory], doubts: Doubts
+) -> Iterator[Related]:
+    """Describe what is brought along; what vanished since the ranking is left out.
+
+    What is in doubt is not, unless it is only to be marked.
+    """
     for found in opened(workspace, map(as_scored, along.values())):
+        origin = doubts.mark(found.record)
+        if origin is not None and doubts.treats != "mark":
+            continue
         tie = along[found.document.id]
         yield Related(
             id=tie.id,
@@ -233,6 +249,7 @@ def describe_related(workspace: Workspace, along: dict[str, LinkedMemory]) -> It
             strength=tie.strength,
             via=tie.via,
             forward=tie.forward,
+            origin=origin or msgspec.UNSET,
         )
 
 
@@ -273,6 +290,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     With `mine`, whoever asks is shown what their own memory has, beside the hits.
     `context` is what else is known, such as what is being done: of what the query finds, that
     which it speaks of as well comes first. It finds nothing by itself.
+    With `reviewed`, only what the reviewed branch holds is found.
     `expect` names what should be found: the answer says what became of it, and nothing counts as
     recalled.
     """
@@ -301,6 +319,7 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
         asked("Say why this is not found; exits with 1 if so.", shown="REF", completes="memory"),
     ] = None
     mine: bool = False
+    reviewed: Annotated[bool, asked("Only what was reviewed.")] = False
     context: Annotated[
         str | None, asked("What else you are working on: hits on it come first.")
     ] = None

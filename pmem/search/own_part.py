@@ -75,9 +75,10 @@ def _gathered(own: Workspace, request: ContextRequest, asked: str, room: int) ->
         request, thread=None, conversation=None, agent=None, paths=(), only="memories", ids=False
     )
     source = rank_answers(own, request, asked, max(1, room))
-    source.usable.read_rules(RULES)
-    source.usable.read_judged()
-    source = msgspec.structs.replace(source, differing=differences(source.usable))
+    usable = source.usable
+    usable.read_rules(RULES)
+    usable.read_judged()
+    source = msgspec.structs.replace(source, differing=differences(usable, usable.doubts.is_lesser))
     found = gather_candidates(source, ConversationWindow())
     standing = tuple(_standing(source))
     answering = tuple(

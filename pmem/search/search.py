@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pmem.core.filters import Filter, judge_of
+from pmem.core.lifecycle.neighbours import OUTRANKS, differences, newer_first
 from pmem.core.lifecycle.presence import OUT_OF_RECALL
 from pmem.core.outcomes import warns
 from pmem.core.patterns import lazily
@@ -27,6 +28,7 @@ from pmem.core.retrieval.ranked import RankedDocument
 from pmem.core.retrieval.signals import day_terms
 from pmem.core.text.terms import characters, fold, parse_query, terms
 from pmem.errors import PmemError
+from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.search.hits import (
     REMEMBERED,
@@ -34,6 +36,7 @@ from pmem.search.hits import (
     Expectation,
     LoadedHit,
     Related,
+    Scored,
     SearchHit,
     SearchKind,
     SearchRequest,
@@ -43,7 +46,7 @@ from pmem.search.hits import (
     opened,
     related_to,
 )
-from pmem.search.picking import most_hits, pick
+from pmem.search.picking import RankedSet, most_hits, pick
 from pmem.values.bounds import QUERY_CHARACTERS
 from pmem.values.records import Chunk, Episode, Memory, Message
 
@@ -51,6 +54,10 @@ if TYPE_CHECKING:
     from pmem.search.hits import SearchRequest
     from pmem.storage.git.work_trees import WorkTree
 
+AS_IT_IS: Final = ("show", "mark")
+"""How hits in doubt are treated where they keep their places."""
+_DEEPER: Final = 4
+"""So many times more hits are looked at where too many were left out."""
 FILL: Final = 5
 """How many of the newest are shown, at the most, where nothing answers."""
 _MOST_WORDS: Final = 32
@@ -120,17 +127,19 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     Raises:
         InvalidValue: `top_k`, `threshold` or `related` is out of range.
     """
+    doubts = Doubts(workspace, reviewed=request.reviewed)
     known, notes = find_unranked(workspace, request)
-    picked = pick(workspace, request, fill=0 if known else FILL, closely=True)
-    others = [one for one in picked.ranked if one[1].id not in {each.record.id for each in known}]
-    limit = most_hits(workspace, request)
-    first = known[:limit]
-    found = [*first, *opened(workspace, others[: limit - len(first)])]
-    hits = tuple(hits_of(workspace, found))
+    picked, found, left_out = _best_of(workspace, request, known, doubts)
+    hits = tuple(hits_of(workspace, found, doubts))
     wordless = without_words(request.query, found)
     near = tuple(one.document.id for one in wordless if is_near(one))
-    total = picked.total + len(known) - (len(picked.ranked) - len(others))
+    twice = {place.id for _, place, _ in picked.ranked} & {each.record.id for each in known}
+    total = picked.total + len(known) - len(twice) - left_out
+    removed = {**picked.removed, **({"unreviewed": left_out} if left_out else {})}
     most = most_related(request.related)
+    ids = {one.document.id for one in found}
+    shown = [one for one in picked.ranked if one[1].id in ids or doubts.treats in AS_IT_IS]
+    newest = _kept(workspace, picked.fill, doubts)
     yours: tuple[SearchHit, ...] = ()
     told: tuple[str, ...] = ()
     beside: tuple[BranchHit, ...] = ()
@@ -148,17 +157,62 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
         hits=hits,
         associated=tuple(one.document.id for one in wordless if not is_near(one)),
         by_meaning=near,
-        related=tuple(describe_related(workspace, related_to(picked.ranked, picked.ties, most))),
+        related=tuple(describe_related(workspace, related_to(shown, picked.ties, most), doubts)),
         total=total,
-        removed=dict(sorted(picked.removed.items())),
+        removed=dict(sorted(removed.items())),
         notes=(*notes, *notes_on(request.query), *told),
         expired=count_expired(workspace, request) if picked.removed["validity"] else 0,
         out_of_recall={} if len(near) < len(hits) else matches_out_of_recall(workspace, request),
-        fill=() if yours else tuple(hits_of(workspace, opened(workspace, picked.fill))),
+        fill=() if yours else tuple(hits_of(workspace, newest, doubts)),
         elsewhere=beside,
         yours=yours,
         expected=expected,
     )
+
+
+def _best_of(
+    workspace: Workspace, request: SearchRequest, known: Sequence[LoadedHit], doubts: Doubts
+) -> tuple[RankedSet, list[LoadedHit], int]:
+    """Return a ranking, the best of it and of what is known, and how many hits are left out.
+
+    Where what is in doubt is left out, or stands below the rest, so much more is looked at.
+    """
+    limit = most = most_hits(workspace, request)
+    known_ids = {each.record.id for each in known}
+    while True:
+        asked = msgspec.structs.replace(request, top_k=most)
+        picked = pick(workspace, asked, fill=0 if known else FILL, closely=True)
+        others = [one for one in picked.ranked if one[1].id not in known_ids]
+        if doubts.treats in AS_IT_IS:
+            first = list(known[:limit])
+            found = [*first, *opened(workspace, others[: limit - len(first)])]
+            return picked, _lesser_behind(found, doubts), 0
+        both = [*known, *opened(workspace, others)]
+        doubted = doubts.of(one.record for one in both)
+        kept = [one for one in both if one.record.id not in doubted]
+        if len(kept) >= limit or len(picked.ranked) < most:
+            break
+        most *= _DEEPER
+    if doubts.treats == "below":
+        kept += [one for one in both if one.record.id in doubted]
+    return picked, _lesser_behind(kept[:limit], doubts), len(both) - len(kept)
+
+
+def _lesser_behind(found: list[LoadedHit], doubts: Doubts) -> list[LoadedHit]:
+    """Return hits in their order, but what nobody stands for behind what it contradicts."""
+    memories = [one.record for one in found if isinstance(one.record, Memory)]
+    differing = differences(memories, doubts.is_lesser)
+    behind = {id_: one for id_, one in differing.items() if one.relation == OUTRANKS}
+    if not behind:
+        return found
+    return [found[place] for place in newer_first([one.record.id for one in found], behind)]
+
+
+def _kept(workspace: Workspace, ranked: Iterable[Scored], doubts: Doubts) -> Iterator[LoadedHit]:
+    """Yield what is read of a ranking, but what is to be left out."""
+    for one in opened(workspace, ranked):
+        if doubts.treats != "hide" or doubts.mark(one.record) is None:
+            yield one
 
 
 def matches_out_of_recall(workspace: Workspace, request: SearchRequest) -> dict[str, int]:

@@ -14,7 +14,7 @@ from pmem.core.lifecycle.presence import describe_matches
 from pmem.core.own_words import RECORDED
 from pmem.core.queries import Bullet
 from pmem.core.text.terms import snippet, terms
-from pmem.core.trust import label_of, mark_of
+from pmem.core.trust import label_of, mark_of, origin_mark
 from pmem.memory.changes import ChangedRecords
 from pmem.memory.outcomes import Tried
 from pmem.memory.reading import MessageRef, ShownRecord
@@ -103,7 +103,8 @@ def _search(found: SearchResult, budget: int, count: Count) -> str:
     items += [
         Item(
             id=one.id,
-            label=f"{naming(one.id)}({one.type.replace('_', ' ')} {short(one.via)}) ",
+            label=f"{naming(one.id)}{origin_mark(one.origin)}"
+            f"({one.type.replace('_', ' ')} {short(one.via)}) ",
             text=snippet(one.text.split(), asked, _WORDS),
         )
         for one in found.related
@@ -119,7 +120,8 @@ def _hit_item(hit: SearchHit, asked: frozenset[str], mark: str = "") -> Item:
     stale = f" (stale: {', '.join(hit.stale)})" if hit.stale else ""
     about = () if hit.kind is SearchKind.MEMORY else (f"{hit.kind} {day(hit.created_at)}",)
     name = naming(hit.id, hit.places or about)
-    label = f"{name}{mark_of(hit.trust, hit.noted_by or '')}{state}{mark}{who}"
+    trust = mark_of(hit.trust, hit.noted_by or "")
+    label = f"{name}{origin_mark(hit.origin)}{trust}{state}{mark}{who}"
     return Item(id=hit.id, label=label, text=snippet(hit.text.split(), asked, _WORDS) + stale)
 
 

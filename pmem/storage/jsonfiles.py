@@ -10,7 +10,7 @@ from zlib import crc32
 import msgspec
 
 from pmem.core.selection import Order, Portion, Selection, selected_among
-from pmem.errors import Damaged, Refused
+from pmem.errors import Damaged, PmemError, Refused
 from pmem.storage.backend import (
     Change,
     Holders,
@@ -25,7 +25,7 @@ from pmem.storage.backend import (
 )
 from pmem.storage.files import durable, safe_files
 from pmem.storage.files.lock import LOCK, writer_lock
-from pmem.storage.files.recordfile import Stamp, decode, stamp_of
+from pmem.storage.files.recordfile import Stamp, decode, read_bytes, stamp_of
 from pmem.storage.git.tracked import HINT, LOCAL
 from pmem.storage.index.current_index import CurrentIndex
 from pmem.storage.record_files import RecordFiles
@@ -37,6 +37,7 @@ from pmem.values.records import STORES, Memory, Record
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import Pool
     from pmem.storage.index.index import Index
+    from pmem.storage.local.origins import OwnWrites
 
 INDEX: Final = "index.sqlite3"
 VECTORS: Final = "vectors.sqlite3"
@@ -56,7 +57,8 @@ class JsonFiles:
 
     It waits so many seconds for the writers' lock, and reads no file of more than so many bytes,
     whoever wrote it. A `read_only` one writes nothing at all, not even what could be made again.
-    Where `foreign` says that `local` came with the project, nothing in it is used.
+    Where `foreign` says that `local` came with the project, nothing in it is used. What it writes
+    is noted in `own_writes`.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class JsonFiles:
         read_only: bool = False,
         shared: Shared | None = None,
         foreign: Callable[[], str] = str,
+        own_writes: "Callable[[], OwnWrites] | None" = None,
     ) -> None:
         self._root = root
         self._local = os.path.join(root, LOCAL)
@@ -75,6 +78,7 @@ class JsonFiles:
         self._shared = shared or Shared()
         self._problems = self._shared.problems
         self._foreign = foreign
+        self._own_writes = own_writes
         self._files = RecordFiles(
             root, self._local, most_bytes, foreign, self._problems, read_only=read_only
         )
@@ -242,7 +246,8 @@ class JsonFiles:
         """
         known = self._current.forget()
         try:
-            durable.apply(self._root, self._local, files)
+            with noting(self._own_writes, self._root, files):
+                durable.apply(self._root, self._local, files)
         except BaseException:
             if durable.pending(self._local):  # real, and cut short: show all of it
                 self._files.read_around()
@@ -276,6 +281,26 @@ class JsonFiles:
         with durable.refusals(self._root):
             durable.sweep(self._local)
         safe_files.play_back(self._local, (INDEX, VECTORS), (STATE,))
+
+
+@contextmanager
+def noting(
+    own_writes: "Callable[[], OwnWrites] | None", root: str, files: Sequence[durable.FileChange]
+) -> Iterator[None]:
+    """Note records as what this person's pmem writes; it stays noted where that was cut short."""
+    if own_writes is None or not files:
+        yield
+        return
+    own = own_writes()
+    before: dict[str, bytes | None] = {}
+    for file in files:
+        try:
+            before[file.path] = read_bytes(os.path.join(root, file.path))[0]
+        except (OSError, PmemError):
+            before[file.path] = None
+    own.expect(root, {file.path: file.data for file in files})
+    yield
+    own.settle(root, before)
 
 
 def scratch(root: str) -> str:

@@ -164,10 +164,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     consent: Consent = Consent()
     hooks: HookRules = HookRules()
     capture: Literal["ask", "later", "off"] = "ask"
-    trust: TrustRules = TrustRules()
     mine: OwnRules = OwnRules()
     writing: Writing = Writing()
     secrets: Secrets = Secrets()
+    trust: TrustRules = TrustRules()
     vectors: VectorRules = VectorRules()
     model: ModelRules = ModelRules()
 

@@ -211,14 +211,20 @@ class HookRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrustRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What becomes of what agents noted and no person has confirmed.
+    """Whose memories are shown as they are, and what becomes of the others.
 
     Attributes:
         unconfirmed: What agents noted and nobody confirmed stands in contexts and hooks with a
             mark; or only the agent that noted it is shown it; or it is shown as all else is.
+        ref: The branch or tag whose memories were reviewed; the default branch of `upstream`, of
+            `origin` or of the only remote when empty, else what is checked out. [own]
+        unreviewed: How searches, lists and contexts show what nobody reviewed and you did not
+            write: as the rest, with a mark, below the rest, or not at all. [own]
     """
 
     unconfirmed: Literal["mark", "hide", "show"] = "mark"
+    ref: str = ""
+    unreviewed: Literal["show", "mark", "below", "hide"] = "mark"
 
     @property
     def is_plain(self) -> bool:

@@ -55,7 +55,8 @@ FURTHER: Final = tuple(
         (
             "Agents and consent",
             "For a memory that several agents write to, or that is about people.",
-            """limits.agent consent.fields consent.two_signals trust.unconfirmed mine.agents""",
+            """limits.agent consent.fields consent.two_signals trust.unconfirmed trust.ref
+            trust.unreviewed mine.agents""",
         ),
         (
             "Apps",

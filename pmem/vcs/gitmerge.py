@@ -55,7 +55,10 @@ def merge_driver(arguments: Sequence[str]) -> tuple[int, bytes]:
         code, result = _merge_versions(data, shape, identifier, marker)
     except (Doubt, NotJson):
         return DOUBT, b""
-    _replace(ours, result, os.path.dirname(os.path.dirname(path)))
+    memory = os.path.dirname(os.path.dirname(path))
+    if result not in data[1:]:
+        _note_merged(memory, path, result)
+    _replace(ours, result, memory)
     _tell_of_secrets(result, path)
     return code, b""
 
@@ -74,6 +77,17 @@ def _merge_settings(base: str, ours: str, theirs: str, path: str) -> tuple[int, 
     for name in found.conflicts:
         _say(f"{path}: two branches disagree on {name}; its end says what gave way")
     return CONFLICT if found.conflicts else 0, b""
+
+
+def _note_merged(memory: str, path: str, result: bytes) -> None:
+    """Note a record as what this person's pmem writes: not every merge is committed at once.
+
+    What it was stays noted, as a merge may be taken back.
+    """
+    from pmem.storage.local.origins import OwnWrites
+
+    name = os.path.relpath(path, memory).replace(os.sep, "/")
+    OwnWrites(os.environ).expect(memory, {name: result})
 
 
 def _tell_of_secrets(data: bytes, path: str) -> None:

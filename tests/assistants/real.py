@@ -157,7 +157,7 @@ def _know(project: Path, home: Path, around: Mapping[str, str]) -> None:
     call(["pmem", "edit", added.id, "--stop-edits"], project, around)
     other: Any = {"evidence": (evidence,)}
     memory.add(FIXED, force=True, **other)
-    (home / ".config" / "pmem").mkdir(parents=True)
+    (home / ".config" / "pmem").mkdir(parents=True, exist_ok=True)
     (home / ".config" / "pmem" / "config.toml").write_text("hooks.deny = true\n")
 
 

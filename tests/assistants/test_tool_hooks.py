@@ -226,7 +226,7 @@ def test_an_index_that_lags_or_is_gone_or_broken_hides_nothing(shop: Shop) -> No
     index = Path(shop.root, "local", "index.sqlite3")
     assert lines(read("1"))
     path.write_text(path.read_text().replace("five", "nine"))
-    assert lines(read("2")) == ["Tried: nine retries. It failed."]
+    assert lines(read("2")) == ["(changed outside pmem) Tried: nine retries. It failed."]
     index.unlink()
     assert lines(read("3"))
     index.write_bytes(b"no database" * 999)
@@ -470,7 +470,9 @@ def test_whatever_history_is_forged_a_repository_cannot_allow_itself_to_stop(sho
     assert may_be_marked(memory)
     Path(shop.root, "config.toml").write_text("hooks.deny = true\nhooks.enabled = true\n")
     assert not stops(edit())
-    assert stops(edit(session="t", **ALLOWED))
+    assert not stops(edit(session="t", **ALLOWED))  # it was changed outside pmem
+    assert pmem("check", "origin", "--accept", name).code == 0
+    assert stops(edit(session="u", **ALLOWED))
 
 
 def test_a_repository_full_of_memories_cannot_flood_a_session(shop: Shop) -> None:

@@ -98,7 +98,7 @@ def test_the_user_may_allow_a_folder_in_the_environment_or_in_the_configuration(
     name = named.format(work=os.getcwd())
     assert b"March" in pmem("list", environment={"PMEM_SAFE_FOLDERS": f"/else,{name}"}).out
     own = tmp_path / "home" / ".config" / "pmem" / "config.toml"
-    own.parent.mkdir(parents=True)
+    own.parent.mkdir(parents=True, exist_ok=True)
     own.write_text(f"safe_folders = ['/else', '{name}']\n", encoding="utf-8")
     assert b"March" in pmem("list").out
     own.write_text("safe_folders = ['/else', 'work']\n", encoding="utf-8")

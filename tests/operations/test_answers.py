@@ -95,6 +95,7 @@ FIELDS: Final[dict[str, dict[str, Any]]] = {
     "checkpoint.load": {"thread": "review"},
     "checkpoint.rm": {"thread": "review"},
     "doctor": {"fix": True},
+    "check.accept": {"references": ["@memory"]},
     "verify": {"update": True},
     "outcome": {"reference": "@other", "verdict": "bad"},
     "undo": {"reference": "@memory"},

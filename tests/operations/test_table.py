@@ -24,10 +24,10 @@ BELOW: Final = {
     for group, (_, entries) in GROUPS.items()
     for name, entry in entries.items()
 }
-OTHER_WORDS: Final = {"memories", "assistant", "accept", "project"}
+OTHER_WORDS: Final = {"memories", "assistant", "accept", "origin", "project"}
 """What is one command with another, or several: `app list` with an app's name lists its memories,
-every `setup` of an assistant is one operation, `check --accept` accepts citations, and `import
-auto` without a file imports what the project has written down."""
+every `setup` of an assistant is one operation, `check --accept` accepts citations, `origin` is a
+part of `check`, and `import auto` without a file imports what the project has written down."""
 DECIDED: Final = {"consent.approve", "consent.reject"}
 """What `inbox accept` and `inbox reject` do to a proposal; to a fact it is another operation."""
 

@@ -25,6 +25,7 @@ ARGUMENTS: Final = {
 
 PARTS: Final = {
     "check records": "check",
+    "check origin": "check.origin",
     "check citations": "verify",
     "check due": "due",
     "check secrets": "scan",

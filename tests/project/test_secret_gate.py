@@ -403,7 +403,7 @@ def test_other_settings_are_not_told_as_weaker(settings: str, root: str) -> None
 def test_what_its_user_does_not_ask_for_is_not_missed(root: str) -> None:
     Path(root, "config.toml").write_text('[consent]\nfields = ["city"]\n')
     own = Path(os.environ["XDG_CONFIG_HOME"], "pmem", "config.toml")
-    own.parent.mkdir(parents=True)
+    own.parent.mkdir(parents=True, exist_ok=True)
     own.write_text('[consent]\nfields = ["city"]\n')
     assert pmem("check", "records", "--json").data["records"]["findings"] == []
 

@@ -202,7 +202,7 @@ def test_an_agent_that_a_project_holds_back_sees_it_only_if_its_owner_says_so(
 
 def test_a_project_switches_it_off_and_never_on(root: str, mine: dict[str, str]) -> None:
     config = Path(os.environ["HOME"], ".config", "pmem", "config.toml")
-    config.parent.mkdir(parents=True)
+    config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text("[mine]\ncontexts = false\n")
     write_setting(f"{root}/config.toml", "mine.contexts", value=True)
     assert yours(project(root).build_context(budget=2000, mine=True)) == []

@@ -43,9 +43,8 @@ def on_two_branches(ours: list[str], theirs: list[str]) -> None:
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def repository(monkeypatch: pytest.MonkeyPatch) -> str:
     """A repository with one memory in the current folder; its id."""
-    monkeypatch.chdir(tmp_path)
     begin(monkeypatch)
     found = added("The port is 80")
     ok("add", "--all")

@@ -105,9 +105,8 @@ def test_neither_edits_nor_facts_nor_merges_take_a_subject_for_a_slot(top: str) 
 
 
 def test_branches_that_add_on_one_subject_are_only_told_of_where_they_disagree(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     begin(monkeypatch)
     assert pmem("add", "The port is 80").code == 0
     ok("add", "--all")

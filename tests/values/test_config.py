@@ -428,6 +428,14 @@ def _scored(**environment: Any) -> Any:
     return [(item["text"], item["importance"]) for item in done["pruned"]]
 
 
+def _unreviewed(**environment: Any) -> Any:
+    """Change a memory by hand, as something else than pmem does; return what a search says."""
+    added("The parser is fast")
+    (path,) = Path(".project-memory/long-term-memory").glob("*.json")
+    path.write_text(path.read_text().replace("fast", "slow"))
+    return data("search", "parser", **environment)["hits"]
+
+
 def _insights(**environment: Any) -> Any:
     ref = added("The port is one")
     for text in ("The port is two", "The port is three", "The port is four"):
@@ -585,6 +593,7 @@ EFFECTS: dict[str, tuple[str, str, Look]] = {
     "capture": ("ask", "off", _asked),
     "tokenizer": ("auto", "cl100k_base", _tokens),
     "importance": ("error=0.3", "error=0", _scored),
+    "trust.unreviewed": ("mark", "hide", _unreviewed),
     "note_insights": ("true", "false", _insights),
     "lock_timeout": ("0", "0.3", _lock_timeout),
     "purge_days": ("30", "3", lambda **env: data("rm", added("x"), **env)["purge_at"]),

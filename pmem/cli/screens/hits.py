@@ -9,7 +9,7 @@ from pmem.cli.screens.lists import legend, marks_of
 from pmem.cli.session import Line
 from pmem.core.lifecycle.presence import state_mark
 from pmem.core.text.terms import snippet, terms
-from pmem.core.trust import Trust, mark_of
+from pmem.core.trust import Trust, mark_of, origin_mark
 from pmem.search.hits import SearchHit
 from pmem.search.search import SearchResult
 from pmem.values.ids import short
@@ -79,6 +79,7 @@ def _tail(hit: SearchHit, view: ScreenView) -> Line:
     trust = mark_of(hit.trust if hit.trust is Trust.MEDIUM else None).strip(" ()")
     told = [view.when(hit.created_at), trust, state_mark(hit.state).strip(" ()")]
     stale = f"stale: {', '.join(hit.stale)}" if hit.stale else ""
+    stale = "  ".join(filter(None, (origin_mark(hit.origin).strip(" ()"), stale)))
     return [("  ".join(filter(None, told)), "dim"), (f"  {stale}" if stale else "", "red")]
 
 

@@ -9,7 +9,7 @@ from pmem.cli.screens.stories import memory_text, who_did
 from pmem.cli.session import Line, Span
 from pmem.core.lifecycle.presence import state_mark, validity_mark
 from pmem.core.retention import valid_at
-from pmem.core.trust import Trust, mark_of, trust_of
+from pmem.core.trust import Trust, mark_of, origin_mark, trust_of
 from pmem.values.ids import short
 from pmem.values.records import Episode, Event, EventKind, Fact, Memory, State, Status
 
@@ -27,17 +27,19 @@ def memory_screen(found: "MemoryListing", view: ScreenView) -> Iterator[Line]:
         is_stale, is_disputed = memory.id in found.stale, memory.id in found.disputed
         marks = marks_of(memory, at, stale=is_stale, disputed=is_disputed)
         cells = [(short(memory.id), "cyan"), marks, (memory.type, "dim")]
-        rows.append(Row(cells, memory_text(memory), _memory_tail(memory, at, view)))
+        mark = origin_mark(found.origins.get(memory.id)).strip(" ()")
+        rows.append(Row(cells, memory_text(memory), _memory_tail(memory, at, view, mark)))
     yield from drawn_rows(rows, view)
     yield from legend((row.cells[1] for row in rows), view)
 
 
-def _memory_tail(memory: Memory, at: datetime, view: ScreenView) -> Line:
+def _memory_tail(memory: Memory, at: datetime, view: ScreenView, mark: str) -> Line:
     tags = [f"#{folded(tag)}" for tag in memory.tags]
     trust = mark_of(Trust.MEDIUM).strip(" ()") if trust_of(memory) is Trust.MEDIUM else ""
     told = "  ".join(filter(None, (*tags, view.when(memory.created_at), trust)))
     state = (state_mark(memory.state) or validity_mark(memory, at)).strip(" ()")
-    return [(told, "dim"), (f"  {state}" if state else "", "magenta")]
+    doubt = (f"  {mark}" if mark else "", "red")
+    return [(told, "dim"), doubt, (f"  {state}" if state else "", "magenta")]
 
 
 def fact_screen(facts: Sequence[Fact], view: ScreenView, *, every: bool) -> Iterator[Line]:

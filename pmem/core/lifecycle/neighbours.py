@@ -5,7 +5,7 @@ agent, an actor, a run). Who noted something makes no difference to what it says
 what several agents noted side by side.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -19,6 +19,7 @@ from pmem.values.times import day
 
 JUDGED: Final = ("updates", "contradicts")
 """The types of links from a memory to an older one that may not hold any more."""
+OUTRANKS: Final = "outranks"
 
 
 def is_near(link: Relationship) -> bool:
@@ -54,29 +55,35 @@ class SaidOtherwise(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     Attributes:
         said: The day since which it has said what it says.
-        newer: The id of the newest memory that updates or contradicts it; None for that one.
-        relation: What that one does: `updates` or `contradicts`.
+        against: The id of the memory that goes before it, None for that one: the newest that
+            updates or contradicts it, or an older one that is trusted more.
+        relation: What a newer one does: `updates` or `contradicts`; `outranks` where it is older.
     """
 
     said: str
-    newer: str | None = None
+    against: str | None = None
     relation: str = ""
 
     @property
     def mark(self) -> str:
         """What stands before its text where it is shown."""
-        against = f"; a newer memory {self.relation} it" if self.newer else ""
+        against = f"; a newer memory {self.relation} it" if self.against else ""
+        if self.relation == OUTRANKS:
+            against = "; what is trusted more says otherwise"
         return f"({self.said}{against}) "
 
 
-def differences(memories: Iterable[Memory]) -> dict[str, SaidOtherwise]:
+def differences(
+    memories: Iterable[Memory], is_lesser: Callable[[Memory], bool] = lambda memory: False
+) -> dict[str, SaidOtherwise]:
     """Return how memories stand that their links say differ, by id.
 
-    A link tells of what both said when it was made: once one of them says something else, it
+    The newer of two goes first; but what `is_lesser`, as nobody stands for it, goes behind what is
+    not. A link tells of what both said when it was made: once one of them says something else, it
     tells nothing any more.
     """
     known = {memory.id: memory for memory in memories}
-    against: dict[str, tuple[datetime, str, str]] = {}
+    against: dict[str, tuple[bool, datetime, str, str]] = {}
     found: dict[str, SaidOtherwise] = {}
     for memory in known.values():
         for link in memory.relationships:
@@ -87,38 +94,39 @@ def differences(memories: Iterable[Memory]) -> dict[str, SaidOtherwise]:
             if made is not None and max(said_at(memory), said_at(other)) > made:
                 continue
             older, newer = sorted((memory, other), key=lambda one: (said_at(one), one.id))
-            claim = (said_at(newer), newer.id, link.type)
+            relation = link.type
+            if is_lesser(newer) and not is_lesser(older):
+                older, newer, relation = newer, older, OUTRANKS
+            claim = (relation == OUTRANKS, said_at(newer), newer.id, relation)
             against[older.id] = max(claim, against.get(older.id, claim))
             found[newer.id] = SaidOtherwise(said=_day(newer))
-    for older_id, (_, newer_id, relation) in against.items():
-        found[older_id] = SaidOtherwise(
-            said=_day(known[older_id]), newer=newer_id, relation=relation
-        )
+    for id_, (_, _, first, relation) in against.items():
+        found[id_] = SaidOtherwise(said=_day(known[id_]), against=first, relation=relation)
     return found
 
 
 def newer_first(ids: Sequence[str], differing: Mapping[str, SaidOtherwise]) -> list[int]:
-    """Return the places of ids in their order, but a newer memory before those that it changes."""
+    """Return the places of ids in their order, but each behind what it is `against`."""
     places = {identifier: place for place, identifier in reversed(list(enumerate(ids)))}
     order: dict[int, None] = {}
     for place, identifier in enumerate(ids):
         chain, found = [place], differing.get(identifier)
-        while found is not None and found.newer in places:
-            chain.append(places[found.newer])
-            found = differing.get(found.newer)
+        while found is not None and found.against in places:
+            chain.append(places[found.against])
+            found = differing.get(found.against)
         order.update(dict.fromkeys(reversed(chain)))
     return list(order)
 
 
 def with_newer(ids: Iterable[str], differing: Mapping[str, SaidOtherwise]) -> list[str]:
-    """Return ids, and behind them those of the newer memories that they are shown with."""
+    """Return ids, and behind them those of the memories that they are shown with."""
     shown = dict.fromkeys(ids)
     waiting = list(shown)
     while waiting:
         found = differing.get(waiting.pop())
-        if found is not None and found.newer is not None and found.newer not in shown:
-            shown[found.newer] = None
-            waiting.append(found.newer)
+        if found is not None and found.against is not None and found.against not in shown:
+            shown[found.against] = None
+            waiting.append(found.against)
     return list(shown)
 
 

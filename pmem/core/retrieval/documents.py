@@ -22,6 +22,7 @@ from pmem.core.retrieval.signals import (
     RESULT,
     day_terms,
     frequencies,
+    repeats,
     traits,
 )
 from pmem.core.text.speech import Speech, speech_of
@@ -299,6 +300,12 @@ def _add_unspelt(counts: dict[str, float], text: str) -> None:
         counts.setdefault(term, 1.0)
 
 
+def _drop_repeats(counts: dict[str, float], words: Sequence[str]) -> None:
+    """Leave `repeats` out of counts; the length stays, so they raise no memory."""
+    for term, times in repeats(words).items():
+        counts[term] -= times
+
+
 def _document(identifier: str, kind: str, counts: Mapping[str, float], **facts: Any) -> Document:
     length, peak = sum(counts.values()), max(counts.values(), default=0.0)
     return Document(number_of(identifier), kind, length, peak, **facts)
@@ -349,6 +356,7 @@ def _memory(memory: Memory) -> IndexedDocument:
         session=_sitting(memory),
         about=about,
     )
+    _drop_repeats(counts, words)
     for term in day_terms(memory.content, memory.created_at.date()):
         counts[term] = counts.get(term, 0.0) + 1.0
     _add_unspelt(counts, f"{memory.content} {memory.subject or ''} {' '.join(memory.tags)}")

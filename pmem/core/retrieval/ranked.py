@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pmem.core.patterns import lazily
 from pmem.core.retrieval.collection import CollectionStatistics, Document
 from pmem.core.retrieval.evidence import Constants, Evidence
-from pmem.core.retrieval.signals import idf, length_norm, saturation
+from pmem.core.retrieval.signals import idf, length_norm, repeats, saturation
 from pmem.core.text.terms import fold
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def alike_by_letters(question: str, texts: Sequence[str]) -> list[float]:
     """
     written = [_words(text) for text in texts]
     lengths = [len(text) for text in written]
+    written = [_without_repeats(text) for text in written]
     mean = sum(lengths) / len(lengths) if lengths else 0.0
     norms = [length_norm(length, mean, _K1, _B) for length in lengths]
     scores = [0.0] * len(texts)
@@ -82,6 +83,20 @@ def alike_by_letters(question: str, texts: Sequence[str]) -> list[float]:
 def _words(text: str) -> str:
     """Return the folded words of a text, each between spaces."""
     return _EDGE + _EDGE.join(_WORD.findall(fold(text).casefold())) + _EDGE
+
+
+def _without_repeats(words: str) -> str:
+    """Return words, but those that a text repeats to be found as often as it may."""
+    found = words.split()
+    too_often = repeats(found)
+    if not too_often:
+        return words
+    kept: list[str] = []
+    for word in found:
+        too_often[word] = too_often.get(word, 0) - 1
+        if too_often[word] < 0:
+            kept.append(word)
+    return _EDGE + _EDGE.join(kept) + _EDGE
 
 
 def _groups(words: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import log, log1p
 
@@ -9,6 +10,8 @@ from pmem.core.patterns import lazily
 from pmem.core.text.terms import date_terms, time_vocabulary
 from pmem.core.text.words import NUMBER_WORDS, WEEKDAYS
 from pmem.values.times import HALF_LIFE_DAYS
+
+_SAID_AGAIN = 10
 
 TIME = 1  # holds a word of time
 NUMBER = 2  # holds a number
@@ -82,6 +85,16 @@ def frequencies(fields: Iterable[tuple[Iterable[str], float]]) -> dict[str, floa
         for term in found:
             counts[term] = counts.get(term, 0.0) + weight
     return counts
+
+
+def repeats(words: Sequence[str]) -> dict[str, int]:
+    """Return how often words are said beyond what counts, so that nothing is found for repeating.
+
+    That is more often than once, and than once for each ten different words besides.
+    """
+    told = Counter(words)
+    most = 1 + len(told) // _SAID_AGAIN
+    return {word: times - most for word, times in told.items() if times > most}
 
 
 def day_terms(text: str, day: datetime.date) -> list[str]:

@@ -60,7 +60,7 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
     if len(text) < _SHORTEST:
         return []
     if not text.isascii() or "\\" in text:
-        from pmem.core.secrets.invisible import has_any, joined
+        from pmem.core.visible import has_any, joined
 
         if has_any(text):
             plain = joined(text)

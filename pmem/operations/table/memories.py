@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import pmem.memory.memories
     import pmem.memory.outcomes
     import pmem.memory.reading
-    import pmem.memory.sharing
     import pmem.memory.undo
     import pmem.memory.why
     import pmem.search.contexts
@@ -35,7 +34,7 @@ else:
 ADD: Final = Operation("add", "Add a memory, or find the one that should be updated instead",
     pmem.memory.memories.add, writes="records", gate="request", logged="hotpath:create")
 SHARE: Final = Operation("share", "Copy a memory of your own into the project",
-    pmem.memory.sharing.share, writes="records", gate="items", by_person=True,
+    pmem.memory.lifecycle.share, writes="records", gate="items", by_person=True,
     logged="hotpath:create")
 SHOW: Final = Operation("show", "Show a record, or a message, whole", pmem.memory.reading.show,
     recalls=True)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pmem.upkeep.doctor
     import pmem.upkeep.inbox
     import pmem.upkeep.integrity
+    import pmem.upkeep.origins
     import pmem.upkeep.secret_scan
     import pmem.upkeep.statistics
     import pmem.upkeep.sync
@@ -39,6 +40,12 @@ CHECK: Final = Operation("check", "Report all that is wrong", pmem.upkeep.integr
     doing="check the memory")
 CHECK_STAGED: Final = Operation("check.staged", "Report what is wrong with the next commit",
     pmem.upkeep.check_commit.check_staged, "nothing")
+CHECK_ORIGINS: Final = Operation("check.origin",
+    "Say which records something else than pmem has changed", pmem.upkeep.origins.check_origins,
+    "whole", doing="check where records come from")
+TAKE: Final = Operation("check.accept", "Take what was changed outside pmem as written here",
+    pmem.upkeep.origins.take, "whole", doing="check where records come from", writes="beside",
+    effect="idempotent", is_final=True, by_person=True)
 SCAN: Final = Operation("scan", "Look for secrets in the memory, and never show one",
     pmem.upkeep.secret_scan.scan, "whole", doing="scan the memory")
 DOCTOR: Final = Operation("doctor", "Look at everything that pmem needs around the records",

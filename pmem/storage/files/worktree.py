@@ -1,6 +1,7 @@
 """The git work tree around a folder, looked at without git: no process, a few looks at the disk."""
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -9,6 +10,19 @@ MEMORY_FOLDER: Final = ".project-memory"
 _GIT: Final = ".git"
 _COMMON: Final = "commondir"
 _LONGEST: Final = 4096
+_MOST_REFS: Final = 1 << 24
+"""Bytes of packed references, or of the end of a log of them, at the most."""
+_SYMBOLIC: Final = b"ref:"
+_HOPS: Final = 5
+_REMOTES: Final = "refs/remotes/"
+_OWN: Final = ("HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
+_PACKED_REMOTE: Final = re.compile(rb" refs/remotes/([^/\n]+)/")
+_MADE: Final = re.compile(
+    rb"[0-9a-f]+ ([0-9a-f]+) [^\t]*<([^>\t]*)> [^\t]*\t"
+    rb"(?:commit|cherry-pick|revert|am|(?:pull |rebase)[^:]*\((?:pick|reword|edit|squash|fixup"
+    rb"|continue)\)|(?:merge|pull)[^\t]*: (?:Merge made|In-index merge))"
+)
+"""A line of a log of references that tells of a commit which was made here, and by whom."""
 
 
 def top_of(folder: str) -> str | None:
@@ -154,3 +168,96 @@ def own_folder(environment: Mapping[str, str]) -> str:
         user = environment.get("HOME") or os.path.expanduser("~")
         home = os.path.join(user, ".local", "share")
     return os.path.join(home, "pmem", MEMORY_FOLDER)
+
+
+def has_plain_refs(top: str) -> bool:
+    """Tell whether the references of a repository are files that are read here."""
+    return not os.path.isdir(os.path.join(shared_git_folder(top), "reftable"))
+
+
+def merging(top: str) -> list[str]:
+    """Return what is being merged, picked, reverted or rebased in a work tree, by ids."""
+    return [found for name in _OWN[1:] if (found := _target(top, name))]
+
+
+def ref_target(top: str, name: str) -> str:
+    """Return the id that a branch, a tag or `HEAD` stands for, as git looks names up; or nothing.
+
+    That of an annotated tag is the tag's own.
+    """
+    for form in ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}"):
+        full = form.format(name)
+        if full in _OWN or full.startswith("refs/"):
+            found = _target(top, full)
+            if found:
+                return found
+    return _target(top, f"{_REMOTES}{name}/HEAD")
+
+
+def shared_branch(top: str) -> str:
+    """Return the name of the upstream's default branch; HEAD where there is no such thing."""
+    remotes = _remotes(top)
+    usual = [name for name in ("upstream", "origin") if name in remotes]
+    if not usual and len(remotes) != 1:
+        return "HEAD"
+    remote = usual[0] if usual else min(remotes)
+    branches = (f"{_REMOTES}{remote}/{name}" for name in ("HEAD", "main", "master"))
+    return next((name for name in branches if _target(top, name)), "HEAD")
+
+
+def made_here(top: str) -> dict[str, str]:
+    """Return the commits that the logs of a repository's work trees and branches tell were made.
+
+    For each commit it has the address of whoever made it.
+    """
+    shared = shared_git_folder(top)
+    logs = [os.path.join(shared, "logs", "HEAD")]
+    for folder in ("worktrees", os.path.join("logs", "refs", "heads")):  # its tree may be gone
+        for place, _, names in os.walk(os.path.join(shared, folder)):
+            is_log = folder != "worktrees" or os.path.basename(place) == "logs"
+            logs += [os.path.join(place, name) for name in names if is_log]
+    found: dict[str, str] = {}
+    for log in logs:
+        for one in _MADE.finditer(_end_of(log)):
+            found[one[1].decode()] = one[2].decode("utf-8", "replace")
+    return found
+
+
+def _target(top: str, name: str, hops: int = _HOPS) -> str:
+    folder = _git_folder(top) if name in _OWN else shared_git_folder(top)
+    try:
+        with open(os.path.join(folder, *name.split("/")), "rb") as file:
+            told = file.read(_LONGEST)
+    except (OSError, ValueError):
+        before = _packed(top).partition(b" %b\n" % os.fsencode(name))
+        told = before[0].rpartition(b"\n")[2] if before[1] else b""
+    if told.startswith(_SYMBOLIC):
+        to = os.fsdecode(told.removeprefix(_SYMBOLIC).strip())
+        is_sound = to.startswith("refs/") and ".." not in to.split("/")
+        return _target(top, to, hops - 1) if is_sound and hops else ""
+    identifier = told.partition(b"\n")[0].strip()
+    return identifier.decode() if re.fullmatch(rb"[0-9a-f]{40,64}", identifier) else ""
+
+
+def _packed(top: str) -> bytes:
+    return _end_of(os.path.join(shared_git_folder(top), "packed-refs"))
+
+
+def _remotes(top: str) -> set[str]:
+    """Return the names of the remotes of which anything was fetched."""
+    folder = os.path.join(shared_git_folder(top), *_REMOTES.strip("/").split("/"))
+    found = {os.fsdecode(name) for name in _PACKED_REMOTE.findall(_packed(top))}
+    try:
+        return found.union(os.listdir(folder))
+    except OSError:
+        return found
+
+
+def _end_of(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - _MOST_REFS))
+            return file.read(_MOST_REFS)
+    except OSError:
+        return b""

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,7 +15,8 @@ from pmem.storage.backend import Problem
 from pmem.storage.files import durable
 from pmem.storage.git.merge_stages import MergeState, Placed, merge_state
 from pmem.storage.git.tracked import LOCAL
-from pmem.storage.jsonfiles import JsonFiles, scratch
+from pmem.storage.jsonfiles import JsonFiles, noting, scratch
+from pmem.storage.local.origins import OwnWrites
 from pmem.values.config import Settings
 from pmem.vcs import rule_files
 from pmem.vcs.repair.mending import mend
@@ -141,7 +143,8 @@ def _carry_out(workspace: Workspace, state: MergeState | None, plan: RepairPlan)
             durable.write_file(os.path.join(root, CONFIG_FILE), settings, scratch(root))
         workspace.configuration.forget()
     changes = [durable.FileChange(path, data) for path, data in sorted(files.items())]
-    durable.apply(root, os.path.join(root, LOCAL), changes)
+    with noting(partial(OwnWrites, workspace.environment), root, changes):
+        durable.apply(root, os.path.join(root, LOCAL), changes)
     if state is not None:
         state.place_all(after)
         placed = {**before, **after}

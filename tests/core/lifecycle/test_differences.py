@@ -22,7 +22,7 @@ def pair(type_: str = "updates") -> list[Memory]:
 def test_the_older_one_is_marked_with_what_the_newer_one_does_and_both_are_dated() -> None:
     found = differences(pair("contradicts"))
     assert found[identifier(1)].mark == "(2026-11-12; a newer memory contradicts it) "
-    assert found[identifier(1)].newer == identifier(2)
+    assert found[identifier(1)].against == identifier(2)
     assert found[identifier(2)].mark == "(2026-11-19) "
 
 
@@ -39,7 +39,7 @@ def test_a_memory_that_is_linked_to_itself_differs_from_nothing() -> None:
 def test_who_said_it_later_is_newer_whichever_way_a_link_leads() -> None:
     older = memory(1, "The port is 80", created_at=OLD, relationships=(link(2, "contradicts"),))
     found = differences([older, memory(2, "The port is 81", created_at=NEW)])
-    assert found[identifier(1)].newer == identifier(2)
+    assert found[identifier(1)].against == identifier(2)
 
 
 def test_a_link_tells_nothing_once_one_of_them_says_something_else() -> None:
@@ -54,10 +54,22 @@ def test_a_link_tells_nothing_once_one_of_them_says_something_else() -> None:
     assert set(differences([older, told])) == {identifier(1), identifier(2)}
 
 
+def test_what_nobody_stands_for_goes_behind_what_it_contradicts() -> None:
+    older, newer = pair("contradicts")
+    found = differences([older, newer], lambda one: one is newer)
+    assert found[newer.id].mark == "(2026-11-19; what is trusted more says otherwise) "
+    assert found[older.id].mark == "(2026-11-12) "
+    assert newer_first([newer.id, older.id], found) == [1, 0]
+    assert differences([older, newer], lambda one: True) == differences([older, newer])
+
+
 def test_of_several_the_newest_counts() -> None:
     between = memory(3, created_at=NEW - DAY, relationships=(link(1, "contradicts"),))
     found = differences([*pair(), between])
-    assert (found[identifier(1)].newer, found[identifier(1)].relation) == (identifier(2), "updates")
+    assert (found[identifier(1)].against, found[identifier(1)].relation) == (
+        identifier(2),
+        "updates",
+    )
     assert found[identifier(2)].mark == "(2026-11-19) "
     assert found[identifier(3)].mark == "(2026-11-18) "
 
@@ -67,14 +79,14 @@ def test_every_newer_one_comes_first_and_nothing_else_moves(
     ids: list[str], pairs: list[tuple[str, str]]
 ) -> None:
     differing = {
-        one: SaidOtherwise(said="", newer=other, relation="updates")
+        one: SaidOtherwise(said="", against=other, relation="updates")
         for one, other in pairs
         if one < other
     }
     order = [ids[place] for place in newer_first(ids, differing)]
     assert sorted(order) == sorted(ids)
     for one, what in differing.items():
-        assert what.newer is not None
-        assert order.index(what.newer) < order.index(one)
-    if all(ids.index(what.newer or "") < ids.index(one) for one, what in differing.items()):
+        assert what.against is not None
+        assert order.index(what.against) < order.index(one)
+    if all(ids.index(what.against or "") < ids.index(one) for one, what in differing.items()):
         assert order == list(ids)

@@ -1,0 +1,307 @@
+"""What this person's pmem wrote, kept outside every project, where no project can reach it.
+
+One database in the user's state folder has a keyed digest of each record as pmem last wrote it, in
+any project: ids of records are unique. The key is in the user's configuration. Beside that it has
+what the trees of git hold that were looked at, so that git is asked once for each.
+
+Where it can be neither read nor made, nothing is known, and nothing fails. Nothing waits for the
+disk: after a power cut, what is not committed may count as changed from outside.
+"""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from typing import Final
+
+from pmem.storage.files import safe_files
+from pmem.storage.files.addresses import address
+
+try:
+    from _blake2 import blake2b  # as every command needs it, and hashlib loads OpenSSL besides
+except ImportError:
+    from hashlib import blake2b
+
+_KEY_BYTES: Final = 32
+_PRIVATE: Final = 0o600
+_FOLDER: Final = 0o700
+_BUSY_SECONDS: Final = 5.0
+_VERSION: Final = 1
+_TREES: Final = 16
+"""So many trees are kept, the newest."""
+_END: Final = b"\0"
+"""What stands before, between and behind the paths and objects of a tree."""
+_GONE: Final = b""
+"""What stands for the digest of a record that pmem removed."""
+_TABLES: Final = (
+    "create table if not exists written (path text, counter integer, place integer, digest blob,"
+    " primary key (path, counter)) without rowid",
+    "create table if not exists tree (name text primary key, used integer, held blob)",
+)
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+
+
+class OwnWrites:
+    """What this person's pmem wrote, for the questions of one call.
+
+    Records are named by their paths in the memory folder. A `read_only` one writes nothing.
+    """
+
+    def __init__(self, environment: Mapping[str, str], *, read_only: bool = False) -> None:
+        self.path, self._key_path = _places(environment)
+        self._read_only = read_only
+        self._key: bytes | None = None
+        self._reader: sqlite3.Connection | None = None
+
+    def __del__(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether what pmem writes here is noted, so that what is not noted says something."""
+        place = self.path
+        while place and not os.path.lexists(place):
+            place = os.path.dirname(place)
+        is_right = place == self.path or os.path.isdir(place)
+        return bool(place) and is_right and os.access(place, os.W_OK)
+
+    def expect(self, root: str, files: Mapping[str, bytes | None]) -> None:
+        """Note what is about to be written below a memory folder; None is removed.
+
+        What was there before stays noted until it is `settled`.
+        """
+        with self._writing() as connection:
+            if connection is None or (key := self._read_key(make=True)) is None:
+                return
+            place = _place(root)
+            last = "select coalesce(max(counter), 0) from written where path = ?"
+            for path, data in files.items():
+                counter = connection.execute(last, (path,)).fetchone()[0] + 1
+                digest = _GONE if data is None else _digest(key, path, counter, data)
+                row = (path, counter, place, digest)
+                connection.execute("insert into written values (?, ?, ?, ?)", row)
+
+    def settle(self, root: str, before: Mapping[str, bytes | None]) -> None:
+        """Forget what was in the place of what was just written, and that it was removed once."""
+        with self._writing() as connection:
+            if connection is None or (key := self._read_key(make=False)) is None:
+                return
+            place = _place(root)
+            last: dict[str, int] = {}
+            known = list(_rows(connection, before))
+            for path, counter, *_ in known:
+                last[path] = max(counter, last.get(path, 0))
+            stale = []
+            for path, counter, there, digest in known:
+                if counter == last[path]:
+                    continue
+                data = before[path]
+                is_old = data is not None and digest == _digest(key, path, counter, data)
+                if is_old or (digest == _GONE and there == place):
+                    stale.append((path, counter))
+            connection.executemany("delete from written where path = ? and counter = ?", stale)
+
+    def are_written(self, files: Mapping[str, bytes]) -> dict[str, bool]:
+        """Tell of each record that pmem ever wrote whether it is as pmem last wrote it."""
+        found: dict[str, bool] = {}
+        with self._reading() as connection:
+            key = None if connection is None else self._read_key(make=False)
+            if connection is None or key is None:
+                return found
+            for path, counter, _, digest in _rows(connection, files):
+                is_same = digest == _digest(key, path, counter, files[path])
+                found[path] = found.get(path, False) or is_same
+        return found
+
+    def removed(self, root: str, paths: Collection[str]) -> set[str]:
+        """Return which of some records pmem removed below this memory folder."""
+        with self._reading() as connection:
+            place = _place(root)
+            rows = () if connection is None else _rows(connection, paths)
+            return {path for path, _, there, digest in rows if (there, digest) == (place, _GONE)}
+
+    def left(self, root: str) -> set[str]:
+        """Return the records that pmem wrote below this memory folder, and did not remove."""
+        with self._reading() as connection:
+            if connection is None:
+                return set()
+            asked = "select path, max(counter), digest from written where place = ? group by path"
+            return {
+                path for path, _, digest in connection.execute(asked, (_place(root),)) if digest
+            }
+
+    def tree(self, name: str) -> bytes | None:
+        """Return what a tree holds, `packed`; None for one not looked at."""
+        with self._reading() as connection:
+            asked = "select held from tree where name = ?"
+            row = None if connection is None else connection.execute(asked, (name,)).fetchone()
+            return None if row is None else bytes(row[0])
+
+    def keep_tree(self, name: str, held: bytes) -> None:
+        """Keep what a tree holds, `packed`."""
+        with self._writing() as connection:
+            if connection is None:
+                return
+            (used,) = connection.execute("select coalesce(max(used), 0) + 1 from tree").fetchone()
+            connection.execute("insert or replace into tree values (?, ?, ?)", (name, used, held))
+            connection.execute("delete from tree where used <= ?", (used - _TREES,))
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """Open the database to read it; None where there is none that can be used."""
+        if self._reader is None and self.path and os.path.exists(self.path):
+            self._reader = self._open("ro")
+        if self._reader is None:
+            yield None
+            return
+        with suppress(sqlite3.Error):
+            yield self._reader
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection | None]:
+        """Open the database for one transaction; None where nothing can be noted."""
+        connection = None if self._read_only or not self.path else self._open("rwc")
+        if connection is None:
+            yield None
+            return
+        with closing(connection), suppress(sqlite3.Error):
+            yield connection
+            connection.execute("commit")
+
+    def _open(self, mode: str) -> sqlite3.Connection | None:
+        try:
+            if mode == "rwc":
+                os.makedirs(os.path.dirname(self.path), _FOLDER, exist_ok=True)
+                descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | _NO_LINK, _PRIVATE)
+                os.close(descriptor)
+            return self._connect(mode)
+        except (OSError, sqlite3.Error) as error:
+            is_broken = getattr(error, "sqlite_errorcode", 0) & safe_files.PRIMARY in _BROKEN
+            if not is_broken or self._read_only:
+                return None
+            safe_files.discard(self.path)  # as if it were lost
+        return self._open(mode) if mode == "rwc" else None
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            address(self.path, mode), uri=True, timeout=_BUSY_SECONDS, isolation_level=None
+        )
+        try:
+            if mode == "rwc":
+                connection.execute("pragma synchronous = off")
+                connection.execute("begin immediate")
+            (version,) = connection.execute("pragma user_version").fetchone()
+            if mode == "rwc" and version == 0:
+                for table in _TABLES:
+                    connection.execute(table)
+                connection.execute(f"pragma user_version = {_VERSION}")
+            elif version != _VERSION:
+                raise sqlite3.OperationalError("another version of it")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _read_key(self, *, make: bool) -> bytes | None:
+        """Return the key, made if it is missing; None where there is none that can be used."""
+        if self._key is None:
+            self._key = _key_in(self._key_path)
+            if self._key is None and make and not os.path.lexists(self._key_path):
+                _make_key(self._key_path)
+                self._key = _key_in(self._key_path)
+        return self._key
+
+
+_BROKEN: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _places(environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return where the database and the key are; nothing where no home is known."""
+    home = environment.get("HOME") or environment.get("USERPROFILE") or ""
+    state = environment.get("XDG_STATE_HOME") or (home and os.path.join(home, ".local", "state"))
+    kept = environment.get("XDG_CONFIG_HOME") or (home and os.path.join(home, ".config"))
+    if not (os.path.isabs(state) and os.path.isabs(kept)):
+        return "", ""
+    database = os.path.join(state, "pmem", "origins.sqlite3")
+    return database, os.path.join(kept, "pmem", "origins.key")
+
+
+def _place(root: str) -> int:
+    """Return what tells a memory folder from others of this machine, also where it moves to."""
+    try:
+        return os.stat(root).st_ino & 0x7FFFFFFFFFFFFFFF
+    except OSError:
+        return 0
+
+
+def _digest(key: bytes, path: str, counter: int, data: bytes) -> bytes:
+    """Return the keyed digest of a record's bytes; which ends its lines have says nothing."""
+    name = f"{path}\0{counter}\0".encode("utf-8", "surrogateescape")
+    return blake2b(name + plain(data), key=key, digest_size=16).digest()
+
+
+def packed(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Return the objects and paths that a tree holds as they are kept."""
+    words = [word for object_, path in entries for word in (path, object_)]
+    return _END.join([b"", *words, b""])
+
+
+def unpacked(held: bytes, paths: Iterable[str] | None) -> dict[str, list[str]]:
+    """Return the objects that a tree holds under some paths, or all."""
+    found: dict[str, list[str]] = {}
+    if paths is None:
+        words = held.split(_END)[1:-1]
+        for path, object_ in zip(words[::2], words[1::2], strict=True):
+            found.setdefault(os.fsdecode(path), []).append(object_.decode())
+        return found
+    for one in paths:
+        wanted = _END + os.fsencode(one) + _END
+        place = held.find(wanted)
+        while place >= 0:
+            start = place + len(wanted)
+            found.setdefault(one, []).append(held[start : held.index(_END, start)].decode())
+            place = held.find(wanted, start)
+    return found
+
+
+def plain(data: bytes) -> bytes:
+    """Return a file with the ends of lines that git keeps."""
+    return data.replace(b"\r\n", b"\n")
+
+
+def _rows(
+    connection: sqlite3.Connection, paths: Iterable[str]
+) -> Iterator[tuple[str, int, int, bytes]]:
+    asked = "select path, counter, place, digest from written where path = ?"
+    for path in paths:
+        yield from connection.execute(asked, (path,))
+
+
+def _key_in(path: str) -> bytes | None:
+    try:
+        with open(os.open(path, os.O_RDONLY | _NO_LINK), "rb") as file:
+            is_plain = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            key = file.read(_KEY_BYTES) if is_plain else b""
+    except OSError:
+        return None
+    return key if len(key) == _KEY_BYTES else None
+
+
+def _make_key(path: str) -> None:
+    """Make the key, which only its owner can read; whoever was faster made it."""
+    from secrets import token_bytes  # slow, and needed once
+
+    aside = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(path), _FOLDER, exist_ok=True)
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, _PRIVATE)
+        with open(descriptor, "wb") as file:
+            file.write(token_bytes(_KEY_BYTES))
+        try:
+            os.link(aside, path)
+        finally:
+            os.unlink(aside)
+    except OSError:
+        return

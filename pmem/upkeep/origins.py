@@ -1,0 +1,181 @@
+"""`check origin`: which records something else than pmem changed, and taking them as one's own."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from pmem.core.findings import Finding
+from pmem.core.lines import shortened
+from pmem.core.secrets import unsecret
+from pmem.core.trust import RecordOrigin
+from pmem.errors import PmemError
+from pmem.memory.changes import RecordsRequest
+from pmem.project.origins import Origins, origins_of
+from pmem.project.workspace import Workspace
+from pmem.storage.files.recordfile import read_bytes
+from pmem.storage.git.repository import short as short_commit
+from pmem.storage.local.origins import OwnWrites
+from pmem.values.ids import matches, short
+
+_LONGEST_VALUE: Final = 200
+"""Characters of a text that is told."""
+_MOST: Final = 5
+"""So many fields are told of a record."""
+_TEXTS: Final = ("content", "summary", "title", "messages")
+_SINCE: Final = " since the last commit"
+_WORDS: Final = {
+    RecordOrigin.OUTSIDE: f"changed outside pmem{_SINCE}",
+    RecordOrigin.MISSING: f"removed outside pmem{_SINCE}",
+    RecordOrigin.BROUGHT: "brought by commits that nobody has reviewed",
+}
+
+
+class OriginRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the commits that brought what was reviewed must be `signed`."""
+
+    signed: bool = False
+
+
+class OriginsChecked(msgspec.Struct, frozen=True, kw_only=True):
+    """How many records have which origin, what holds the reviewed ones, and what is in doubt."""
+
+    records: int
+    origins: dict[RecordOrigin, int]
+    reviewed: str
+    findings: tuple[Finding, ...]
+
+
+class TakenRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A record that counts as written here from now on, and whether it is gone."""
+
+    id: str
+    short: str
+    text: str
+    gone: bool
+
+
+class TakenRecords(msgspec.Struct, frozen=True, kw_only=True):
+    """The records that were taken as one's own."""
+
+    items: tuple[TakenRecord, ...]
+
+
+def check_origins(workspace: Workspace, request: OriginRequest) -> OriginsChecked:
+    """Say where all records come from, and which were changed behind pmem's back."""
+    origins = origins_of(workspace)
+    if origins is None:
+        return OriginsChecked(records=0, origins={}, reviewed="", findings=())
+    found = origins.everywhere()
+    findings = [
+        _finding(workspace, origins, path, origin)
+        for path, origin in sorted(found.items())
+        if origin in _WORDS
+    ]
+    if request.signed:
+        findings += _unsigned(workspace, origins)
+    counts = Counter(found.values())
+    return OriginsChecked(
+        records=len(found) - counts[RecordOrigin.MISSING],
+        origins={origin: counts[origin] for origin in RecordOrigin if counts[origin]},
+        reviewed=origins.git.reviewed,
+        findings=tuple(findings),
+    )
+
+
+def take(workspace: Workspace, request: RecordsRequest) -> TakenRecords:
+    """Take what was changed outside pmem as if pmem had written it just so."""
+    origins = origins_of(workspace)
+    doubted = [] if origins is None else origins.everywhere().items()
+    files: dict[str, bytes | None] = {}
+    taken = []
+    for reference in request.references:
+        fitting = []
+        for path, origin in doubted:
+            identifier = os.path.basename(path).removesuffix(".json")
+            is_doubted = origin in (RecordOrigin.OUTSIDE, RecordOrigin.MISSING)
+            if is_doubted and matches(reference, identifier):
+                fitting.append((path, identifier, origin))
+        if not fitting:
+            workspace.resolve(reference)
+        for path, identifier, origin in fitting:
+            files[path] = None if origin is RecordOrigin.MISSING else _bytes(workspace, path)
+            before = None if origins is None else origins.text_before(path)
+            said = _text(_fields(files[path] or before))
+            taken.append(
+                TakenRecord(
+                    id=identifier, short=short(identifier), text=said, gone=files[path] is None
+                )
+            )
+    own = OwnWrites(workspace.environment, read_only=workspace.read_only)
+    own.expect(workspace.root, files)
+    own.settle(workspace.root, dict.fromkeys(files))
+    return TakenRecords(items=tuple(taken))
+
+
+def _finding(workspace: Workspace, origins: Origins, path: str, origin: RecordOrigin) -> Finding:
+    whole = os.path.join(workspace.root, path)
+    said = _WORDS[origin]
+    if origin is RecordOrigin.BROUGHT:
+        text = _text(_fields(_bytes(workspace, path)))
+        return Finding(whole, origin, f"{said}: {text}", severity="notice")
+    before, now = _fields(origins.text_before(path)), _fields(_bytes(workspace, path))
+    if origins.git.top is None:
+        said = said.removesuffix(_SINCE)
+    elif origin is RecordOrigin.OUTSIDE and before is None:
+        said = "not committed, and pmem has not noted that it wrote it"
+    what = "; ".join(_differences(before, now))
+    return Finding(whole, origin, f"{said}: {what}" if what else said, severity="warning")
+
+
+def _unsigned(workspace: Workspace, origins: Origins) -> Iterator[Finding]:
+    for one in origins.git.unsigned():
+        why = "has no signature" if one.state == "N" else f"has no good signature ({one.state})"
+        said = f"commit {short_commit(one.commit)} of {one.author} {why}: {one.subject}"
+        yield Finding(workspace.root, "unsigned", unsecret(said), severity="warning")
+
+
+def _differences(before: dict[str, Any] | None, now: dict[str, Any] | None) -> Iterator[str]:
+    """Yield what differs between what a record was and is, its words first."""
+    if before is None or now is None:
+        yield from (
+            f"it {verb} {_text(it)}" for verb, it in (("says", now), ("said", before)) if it
+        )
+        return
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    names.sort(key=lambda name: name not in _TEXTS)
+    for name in names[:_MOST]:
+        yield f"{name} was {_value_in_words(before.get(name))}, is {_value_in_words(now.get(name))}"
+    if len(names) > _MOST:
+        yield f"and {len(names) - _MOST} more fields differ"
+
+
+def _text(fields: dict[str, Any] | None) -> str:
+    found = (fields.get(name) for name in _TEXTS) if fields else ()
+    return next((_value_in_words(value) for value in found if value), "nothing that can be read")
+
+
+def _value_in_words(value: Any) -> str:
+    with suppress(TypeError):
+        text = orjson.dumps(value).decode()
+        return shortened(unsecret(text), _LONGEST_VALUE)
+    return "something else"
+
+
+def _fields(data: bytes | None) -> dict[str, Any] | None:
+    try:
+        fields = orjson.loads(data or b"")
+    except orjson.JSONDecodeError:
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
+def _bytes(workspace: Workspace, path: str) -> bytes | None:
+    try:
+        return read_bytes(os.path.join(workspace.root, path))[0]
+    except (OSError, PmemError):
+        return None
