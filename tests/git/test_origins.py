@@ -532,8 +532,13 @@ class World:
     def stash_pop(self) -> None:
         before = self.out("stash", "list")
         is_clean = not self.out("status", "--porcelain", "--untracked-files=no")
-        if before and is_clean and self.git("stash", "pop", "--quiet"):
-            self.git("reset", "--quiet", "--hard")
+        if before and is_clean:
+            known = [*self.files().items(), *self.tree("stash@{0}").items()]
+            if self.git("stash", "pop", "--quiet"):
+                self.git("reset", "--quiet", "--hard")
+            for path, data in self.files().items():
+                if (path, data) not in known:  # the person's pmem merged it
+                    self.leaves.setdefault(path, set()).add(data)
 
     def checkout(self) -> None:
         branch = self.random.choice(("side", "other", "main"))
