@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from heapq import nlargest
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pmem.assistants.events import spoken
-from pmem.assistants.session_work import SessionPart, part_since
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
 from pmem.core.filters import Filter
@@ -23,6 +22,9 @@ from pmem.core.visible import one_visible_line
 from pmem.project.workspace import Workspace
 from pmem.values.records import MemoryType, Message, Role, State
 from pmem.values.times import UNDATED, in_utc
+
+if TYPE_CHECKING:
+    from pmem.assistants.session_work import SessionPart
 
 MOST_QUOTES: Final = 12
 _TURNS: Final = 3
@@ -274,7 +276,9 @@ def ask_at_start(workspace: Workspace, thread: str | None, source: str) -> str:
     return ""
 
 
-def _part(path: str, start: int) -> SessionPart | None:
+def _part(path: str, start: int) -> "SessionPart | None":
+    from pmem.assistants.session_work import part_since
+
     try:
         return part_since(path, start)
     except OSError:
@@ -283,7 +287,7 @@ def _part(path: str, start: int) -> SessionPart | None:
 
 def _question(
     workspace: Workspace,
-    part: SessionPart | None,
+    part: "SessionPart | None",
     write: Callable[[Sequence[SessionWords], Iterable[str]], str],
 ) -> str:
     """Write what is asked of a part of a session; nothing where it is not worth asking about."""
@@ -294,7 +298,7 @@ def _question(
     return write(masked, _noted(workspace, part))
 
 
-def _noted(workspace: Workspace, part: SessionPart) -> list[str]:
+def _noted(workspace: Workspace, part: "SessionPart") -> list[str]:
     """Return what the memory was told since a part of a session began, and what was dropped."""
     for line in part.lines:
         with suppress(ValueError, OverflowError, TypeError):

@@ -31,7 +31,6 @@ from pmem.storage.files.durable import sweep_dead, write_file
 from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.store import Store
 from pmem.values.bounds import MESSAGE_CHARACTERS
-from pmem.values.defaults import HALF_LIFE_DAYS
 from pmem.values.fields import Admit, AtRequest, Progress, as_it_is, asked, ignore_progress
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
@@ -52,6 +51,7 @@ from pmem.values.records import (
     dump_line,
     plain,
 )
+from pmem.values.times import HALF_LIFE_DAYS
 
 STDIN: Final = "-"
 MOST_ARRAY_BYTES: Final = 512 * 1024 * 1024

@@ -7,9 +7,7 @@ from itertools import chain
 
 import msgspec
 
-from pmem.conversation.pruning import gone, window
 from pmem.core.chunking import may_repeat
-from pmem.core.pruning.plan import AGGRESSIVE, NORMAL
 from pmem.errors import Damaged, NotFound, StorageRefused
 from pmem.memory.conversations import conversation_named, current, read_whole, target
 from pmem.project.workspace import Workspace
@@ -46,6 +44,8 @@ def talk_of(workspace: Workspace, reference: str | None) -> ConversationWindow:
         conversation = conversation_named(workspace, reference)
     if conversation is None:
         return ConversationWindow()
+    from pmem.conversation.pruning import gone, window  # where there is something to prune
+
     conversation, chunks = _read_chunks(workspace, conversation)
     opening = _opening(workspace, conversation, chunks)
     system = (opening,) if opening is not None and opening.role is Role.SYSTEM else ()
@@ -98,6 +98,8 @@ def _chunked_messages(
     most: int,
 ) -> Iterator[tuple[Message, ...]]:
     """Yield the messages of the latest chunks that a context may show word for word."""
+    from pmem.conversation.pruning import window
+
     merged = conversation.merged_chunks
     for_others = conversation.chunks[merged : merged + 1] if merged else ()
     hidden = {*conversation.pruned, *(message.id for message in system)}
@@ -227,6 +229,9 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
 def usage(workspace: Workspace, reference: str | None) -> Usage:
     """Count what a conversation holds, the latest active one by default, and what it shows."""
+    from pmem.conversation.pruning import gone, window
+    from pmem.core.pruning.plan import AGGRESSIVE, NORMAL
+
     settings = workspace.settings
     conversation, chunks = read_whole(workspace, target(workspace, reference))
     facts = chain(conversation.facts, *(chunk.facts for chunk in chunks))

@@ -16,10 +16,10 @@ from pmem.core.trust import Trust, trust_of
 from pmem.errors import Ambiguous, InvalidValue, NotFound, PmemError
 from pmem.memory import recalls
 from pmem.project.workspace import Workspace
-from pmem.values.defaults import HALF_LIFE_DAYS
 from pmem.values.fields import asked
 from pmem.values.ids import matches, short
 from pmem.values.records import Memory, State
+from pmem.values.times import HALF_LIFE_DAYS
 
 if TYPE_CHECKING:
     from pmem.model.tasks import TaskKind

@@ -1,12 +1,9 @@
-"""What a memory is worth, how fast that halves, and which category it has, when nobody says."""
+"""What a memory is worth, and which category it has, when nobody says."""
 
 from math import inf, nextafter
 from typing import Final
 
 from pmem.values.records import MemoryType
-
-HALF_LIFE_DAYS: Final = 30
-"""Days without recall that halve a memory in rankings, and wherever S2's manner is asked for."""
 
 LINK_AT: Final = 0.6
 """Similarity from which two memories are linked, and a person is asked whether both are needed."""

@@ -17,6 +17,8 @@ HOW_TO_WRITE_A_TIME: Final = (
 _AGO = r"(?!\d{6,7}d)(\d{1,7})([smhdw])"
 """Not 1234567d: as days that is three thousand years, as the start of a commit's id a revision."""
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+HALF_LIFE_DAYS: Final = 30
+"""Days without recall that halve a memory in rankings, and wherever S2's manner is asked for."""
 
 
 def parse_time(text: str, now: datetime, *, ahead: bool = False) -> datetime:

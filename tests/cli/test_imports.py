@@ -1,6 +1,7 @@
 """What a command does not need, it does not import: start-up time is a promise."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -169,3 +170,24 @@ def test_a_prompts_hook_loads_nothing_that_writes_a_sessions_start_or_reads_conv
         name for name in names if name.startswith(("pmem.conversation", "pmem.core.pruning"))
     }
     assert starting & names | talking == set()
+
+
+def test_a_prompt_that_surely_has_no_answer_loads_no_record_library(
+    project: str, record: str
+) -> None:
+    os.utime(f"{project}/long-term-memory/{record}.json", (1e9, 1e9))
+    imported("search", "database")
+    said = {"session_id": "s", "cwd": project, "prompt": "Which train goes to Lisbon?"}
+    names = imported("hook", "prompt", "--harness", "claude-code", stdin=json.dumps(said))
+    assert "pmem.assistants.first_look" in names
+    assert {"msgspec", "orjson", "pmem.values.records"} & names == set()
+
+
+def test_a_sessions_start_without_a_talk_loads_nothing_that_reads_or_prunes_one(
+    project: str, record: str
+) -> None:
+    said = {"session_id": "s", "cwd": project, "source": "startup"}
+    names = imported("hook", "session-start", "--harness", "claude-code", stdin=json.dumps(said))
+    assert "pmem.search.contexts" in names
+    reading = {"pmem.interchange.sessions", "pmem.core.extraction.facts", "pmem.core.text.blocks"}
+    assert {*reading, "pmem.core.pruning.plan", "pmem.core.duplicates"} & names == set()

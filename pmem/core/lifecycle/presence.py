@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from pmem.core.retention import decay, valid_at
 from pmem.values.config import Settings
-from pmem.values.defaults import HALF_LIFE_DAYS
 from pmem.values.records import Access, Episode, EventKind, Memory, MemoryType, State
-from pmem.values.times import day
+from pmem.values.times import HALF_LIFE_DAYS, day
 
 Recalled = TypeVar("Recalled", bound=Memory | Episode)
 

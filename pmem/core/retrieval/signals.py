@@ -9,7 +9,7 @@ from math import log, log1p
 from pmem.core.patterns import lazily
 from pmem.core.text.terms import date_terms, time_vocabulary
 from pmem.core.text.words import NUMBER_WORDS, WEEKDAYS
-from pmem.values.defaults import HALF_LIFE_DAYS
+from pmem.values.times import HALF_LIFE_DAYS
 
 _SAID_AGAIN = 40
 
