@@ -24,9 +24,9 @@ _SIGNED: Final = "%H%x00%G?%x00%an%x00%s"
 _VERIFIED: Final = 20
 """So many commits are verified by one process."""
 _HEAD: Final = "HEAD"
-_ENTRY: Final = re.compile(
-    rb"100\d{3} blob ([0-9a-f]+)\t((?:%s)/[^/\0]+%s)\0"
-    % ("|".join(STORES.values()).encode(), re.escape(SUFFIX).encode())
+_ENTRY: Final = rb"100\d{3} blob ([0-9a-f]+)\t((?:%s)/[^/\0]+\%s)\0" % (
+    "|".join(STORES.values()).encode(),
+    SUFFIX.encode(),
 )
 """A record in what `git ls-tree -z` prints."""
 _LOG: Final = (
@@ -189,7 +189,7 @@ class GitHolds:
         found = git.run(self._root, asked, self._environment)
         if found.code:
             raise StorageRefused(f"git does not tell what {self._root} held")
-        return _ENTRY.findall(found.out)
+        return re.findall(_ENTRY, found.out)
 
     @cached_property
     def made_here(self) -> dict[str, list[str]]:

@@ -16,8 +16,8 @@ _SYMBOLIC: Final = b"ref:"
 _HOPS: Final = 5
 _REMOTES: Final = "refs/remotes/"
 _OWN: Final = ("HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
-_PACKED_REMOTE: Final = re.compile(rb" refs/remotes/([^/\n]+)/")
-_MADE: Final = re.compile(
+_PACKED_REMOTE: Final = rb" refs/remotes/([^/\n]+)/"
+_MADE: Final = (
     rb"[0-9a-f]+ ([0-9a-f]+) [^\t]*<([^>\t]*)> [^\t]*\t"
     rb"(?:commit|cherry-pick|revert|am|(?:pull |rebase)[^:]*\((?:pick|reword|edit|squash|fixup"
     rb"|continue)\)|(?:merge|pull)[^\t]*: (?:Merge made|In-index merge))"
@@ -218,7 +218,7 @@ def made_here(top: str) -> dict[str, str]:
             logs += [os.path.join(place, name) for name in names if is_log]
     found: dict[str, str] = {}
     for log in logs:
-        for one in _MADE.finditer(_end_of(log)):
+        for one in re.finditer(_MADE, _end_of(log)):
             found[one[1].decode()] = one[2].decode("utf-8", "replace")
     return found
 
@@ -246,7 +246,7 @@ def _packed(top: str) -> bytes:
 def _remotes(top: str) -> set[str]:
     """Return the names of the remotes of which anything was fetched."""
     folder = os.path.join(shared_git_folder(top), *_REMOTES.strip("/").split("/"))
-    found = {os.fsdecode(name) for name in _PACKED_REMOTE.findall(_packed(top))}
+    found = {os.fsdecode(name) for name in re.findall(_PACKED_REMOTE, _packed(top))}
     try:
         return found.union(os.listdir(folder))
     except OSError:
