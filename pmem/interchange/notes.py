@@ -119,6 +119,7 @@ _LINE_OF_CODE: Final = re.compile(r"`([^`\n]*\w [^`\n]*)`")
 _CLAUSE: Final = re.compile(r" [-–—] |; ")
 _FIRST: Final = re.compile(r"(?<=[.!?]) |; ")
 _BACK: Final = re.compile(r"\b(?:it|them|they|this|these)\b", re.IGNORECASE)
+_ON_FILE: Final = re.compile(r"\b(?:it|them|they|this|these|here|below|following)\b", re.IGNORECASE)
 _FOLDER: Final = re.compile(r"`[^`\s]*/[^`\s]*`")
 _PLEASE: Final = re.compile(r"\bplease\b", re.IGNORECASE)
 _FORBIDS: Final = re.compile(
@@ -375,7 +376,7 @@ def _orders_of(said: Said) -> Said:
     """Return what a paragraph about all the file orders, without what it says of the file."""
     every = sentences(said.text)
     return said._replace(
-        text=" ".join(one for one in every if is_sure_order(one) and not _BACK.search(one))
+        text=" ".join(one for one in every if is_sure_order(one) and not _ON_FILE.search(one))
     )
 
 

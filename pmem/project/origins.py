@@ -15,6 +15,7 @@ from pmem.storage.git import git
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.local.origins import OwnWrites, packed, plain, unpacked
 from pmem.values.records import STORES, Record
+from pmem.values.rules import TrustRules
 
 if TYPE_CHECKING:
     from pmem.project.workspace import Workspace
@@ -64,7 +65,7 @@ class GitHolds:
     def __init__(self, workspace: "Workspace") -> None:
         self._root = workspace.root
         self._environment = workspace.environment
-        self._reviewed_name = workspace.settings.trust.ref
+        self._reviewed_name = _trust_rules(workspace).ref
         self._own = OwnWrites(workspace.environment, read_only=workspace.read_only)
         self._trees: dict[str, bytes] = {}
 
@@ -349,6 +350,14 @@ def origins_of(workspace: "Workspace") -> Origins | None:
     return Origins(workspace) if has_files else None
 
 
+def _trust_rules(workspace: "Workspace") -> TrustRules:
+    """Return the rules of trust; those by default where settings cannot be read, as others tell."""
+    try:
+        return workspace.settings.trust
+    except PmemError:
+        return TrustRules()
+
+
 class Doubts:
     """What nobody has reviewed and this person did not write, as it is to be treated.
 
@@ -362,9 +371,10 @@ class Doubts:
     """
 
     def __init__(self, workspace: "Workspace", *, reviewed: bool = False) -> None:
-        self.treats = "hide" if reviewed else workspace.settings.trust.unreviewed
+        rules = _trust_rules(workspace)
+        self.treats = "hide" if reviewed else rules.unreviewed
         self._reviewed = reviewed
-        self._is_plain = workspace.settings.trust.is_plain
+        self._is_plain = rules.is_plain
         self._origins = None if self.treats == "show" else origins_of(workspace)
         self._known: dict[str, RecordOrigin] = {}
         if reviewed and (self._origins is None or self._origins.git.top is None):

@@ -277,6 +277,7 @@ IN_SPITE_OF_SETTINGS = (
     ("list", "--subjects"),
     ("stats",),
     ("check", "records"),
+    ("check", "origin"),
     ("check", "secrets"),
     ("check", "setup"),
     ("conversation", "list"),

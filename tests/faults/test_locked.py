@@ -113,7 +113,7 @@ READING = {
     "context",
     "delta",
     "stats",
-    *("check", "check records", "check due", "check secrets", "check merges"),
+    *("check", "check records", "check origin", "check due", "check secrets", "check merges"),
     "conversation list",
     "conversation show",
     "conversation stats",
