@@ -5,22 +5,32 @@ functions that it calls instead: the same number on every machine. A test that o
 text cannot stall pmem has a limit far above what the work takes, on any machine (`STALLED`).
 """
 
+import enum
 import gc
+import os
+import re
 import sys
 import time
 from collections.abc import Callable
+from types import FrameType
+from typing import Final
 
 STALLED = 10.0  # seconds: many times what such a test takes, far less than a stall
 WITHIN = 1000  # calls a millisecond, with what runs between them: a slow machine manages as many
+_ONCE: Final = (os.path.dirname(re.__file__), enum.__file__, "<frozen importlib")
 
 
 def calls(work: Callable[[], object]) -> int:
-    """Return how many functions, Python's and C's, are called by `work`."""
+    """Return how many functions, Python's and C's, are called by `work`.
+
+    What is done once in a process, to compile patterns and to load modules, counts for nothing.
+    """
     count = 0
 
-    def note(_frame: object, event: str, _arg: object) -> None:
+    def note(frame: FrameType, event: str, _arg: object) -> None:
         nonlocal count
-        count += event in ("call", "c_call")
+        is_once = frame.f_code.co_filename.startswith(_ONCE)
+        count += event in ("call", "c_call") and not is_once
 
     gc.disable()  # nothing else is called meanwhile
     sys.setprofile(note)
