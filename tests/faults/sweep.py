@@ -63,6 +63,13 @@ class Broken(NamedTuple):
     what: str
 
 
+def _own_state() -> str:
+    """Return the folder of what the person's pmem noted outside of projects; it is there."""
+    place = os.path.join(os.environ["HOME"], ".local", "state")
+    os.makedirs(place, exist_ok=True)
+    return place
+
+
 class Bench:
     """A project, and one writing command that is run on copies of it."""
 
@@ -81,6 +88,8 @@ class Bench:
         self._ids = _ids_in(world.state(start))
         self.before = self.state(start)
         self._original = Original(start, self._place)
+        self._notes = os.path.join(folder, "notes")
+        shutil.copytree(_own_state(), self._notes, dirs_exist_ok=True)
         self.fresh()
         with self._steps() as self.midway:
             self.usual = world.do(self.write, self.known)
@@ -148,7 +157,9 @@ class Bench:
         return None, in_a_child(until_then) == DEADLY[fault]
 
     def fresh(self) -> str:
-        """Start again from the project as it was; return where it is."""
+        """Start again from the project, and what its person's pmem noted; return where it is."""
+        shutil.rmtree(_own_state())
+        shutil.copytree(self._notes, _own_state(), dirs_exist_ok=True)
         return self._original.fresh()
 
     def _judge(self, done: Ran | None, met: bool) -> None:
