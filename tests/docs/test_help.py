@@ -89,7 +89,7 @@ def test_an_example_works(
         contradict(f"{shell.folder}/.project-memory", ids["k3v9"])
     if words == "model test":
         folder = Path(os.environ["XDG_CONFIG_HOME"], "pmem")
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         command = json.dumps([sys.executable, scripted.__file__, "good"])
         (folder / "config.toml").write_text(f"[model]\ncommand = {command}\n")
     if words == "work apply":

@@ -433,7 +433,16 @@ def _unreviewed(**environment: Any) -> Any:
     added("The parser is fast")
     (path,) = Path(".project-memory/long-term-memory").glob("*.json")
     path.write_text(path.read_text().replace("fast", "slow"))
-    return data("search", "parser", **environment)["hits"]
+    found = data("search", "parser", **environment)["hits"]
+    return [(hit["text"], hit["origin"]) for hit in found]
+
+
+def _reviewed(**environment: Any) -> Any:
+    added("The parser is fast")
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "a")):
+        subprocess.run(["git", *who, *words], check=True)
+    return data("check", "origin", **environment)["origin"]["origins"]
 
 
 def _insights(**environment: Any) -> Any:
@@ -593,6 +602,7 @@ EFFECTS: dict[str, tuple[str, str, Look]] = {
     "capture": ("ask", "off", _asked),
     "tokenizer": ("auto", "cl100k_base", _tokens),
     "importance": ("error=0.3", "error=0", _scored),
+    "trust.ref": ("HEAD", "nowhere", _reviewed),
     "trust.unreviewed": ("mark", "hide", _unreviewed),
     "note_insights": ("true", "false", _insights),
     "lock_timeout": ("0", "0.3", _lock_timeout),

@@ -276,7 +276,8 @@ def _rows(
 ) -> Iterator[tuple[str, int, int, bytes]]:
     asked = "select path, counter, place, digest from written where path = ?"
     for path in paths:
-        yield from connection.execute(asked, (path,))
+        with suppress(UnicodeEncodeError):  # pmem wrote no file of such a name
+            yield from connection.execute(asked, (path,))
 
 
 def _key_in(path: str) -> bytes | None:
