@@ -20,9 +20,7 @@ from pmem.storage.local.shown_keys import (
     touched_count,
 )
 
-LEAST_TERMS = 2
-"""A prompt with fewer words to look for asks for nothing that can be found; a question, with none.
-"""
+_LEAST_TERMS = 2
 _STOPS = b'"stops_edits"'
 
 
@@ -77,6 +75,13 @@ def ids_of_error(folder: str, evidence: Sequence[str]) -> tuple[str, ...] | None
     return None if found is None else tuple(found)
 
 
+def asks_nothing(prompt: str) -> bool:
+    """Tell whether a prompt has too few words to look for; a question, none."""
+    from pmem.core.text.terms import terms
+
+    return len(set(terms(prompt))) < _LEAST_TERMS - ("?" in prompt)
+
+
 def has_no_answer(folder: str, prompt: str, environment: Mapping[str, str]) -> bool:
     """Tell whether surely no memory answers a prompt, nor one of whoever asks: none shares a word.
 
@@ -84,9 +89,8 @@ def has_no_answer(folder: str, prompt: str, environment: Mapping[str, str]) -> b
     """
     from pmem.core.retrieval.forms import spelt_otherwise, starts
     from pmem.core.retrieval.question import plan_question, searched_part
-    from pmem.core.text.terms import terms
 
-    if len(set(terms(prompt))) < LEAST_TERMS - ("?" in prompt):
+    if asks_nothing(prompt):
         return True
     plan = plan_question(searched_part(prompt), speakers={}, related_weight=1.0)
     formed = () if plan.is_english else plan.asked

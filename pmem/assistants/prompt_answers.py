@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from pmem.assistants.first_look import LEAST_TERMS
+from pmem.assistants.first_look import asks_nothing
 from pmem.core.context.parts import YOURS, Item
 from pmem.core.context.writing import LEAST_KEPT, cut, fence_of
 from pmem.core.followed_rules import repeats_rule
@@ -75,7 +75,7 @@ def answer_prompt(
     counts characters, or bytes with `in_bytes`. Rules of the instruction files `already_read`,
     relative to the project, are not told again.
     """
-    if len(set(terms(prompt))) < LEAST_TERMS - ("?" in prompt):
+    if asks_nothing(prompt):
         return PromptAnswer()
     found = _found(workspace, prompt)
     own, yours = None, []

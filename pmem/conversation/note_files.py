@@ -6,6 +6,7 @@ Files change: the memory of a rule is that of the same text, else the nearest.
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import msgspec
@@ -143,7 +144,7 @@ class ProjectNames:
             return named or below or places
         endings = tuple(f"/{one}" for one in note.below)
         within = [one for one in places if f"/{one}".endswith(endings)]
-        within = within or [one for one in below if self._is_within(one, places)]
+        within = within or [one for one in below if applies(places, one.removeprefix("/"))]
         places = tuple(within) or places
         if note.type is MemoryType.FACT:
             return places
@@ -164,11 +165,16 @@ class ProjectNames:
         ending = f"/{name.strip('/')}"
         if ending.count("/") < 2:
             return ""
-        fits = [one for one in (*self._files, *self._folders) if one.endswith(ending)]
+        named = self._by_last_part.get(ending.rpartition("/")[2], ())
+        fits = [one for one in named if one.endswith(ending)]
         return self._place("", fits[0]) if len(fits) == 1 else ""
 
-    def _is_within(self, pattern: str, places: tuple[str, ...]) -> bool:
-        return any(applies((pattern,), one) and applies(places, one) for one in self._files)
+    @cached_property
+    def _by_last_part(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for one in (*self._files, *self._folders):
+            found.setdefault(one.rpartition("/")[2], []).append(one)
+        return found
 
     def _place(self, base: str, name: str) -> str:
         """Return the pattern for a file, a folder or a pattern; nothing where nothing is there."""

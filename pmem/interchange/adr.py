@@ -89,7 +89,6 @@ _DATE: Final = re.compile(r"(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?!\d)")
 _CHOSEN: Final = re.compile(r"chosen option\s*:?\s*[\"'“*]*([^\"'”*,]+)[\"'”*]*", re.IGNORECASE)
 _OPTION: Final = re.compile(r"(?:option|alternative)\s+(\d{1,2})(?:\s*[-–—:.]\s+|$)")
 _CODE: Final = re.compile(r"`[^`]*`")
-_TO_FILL: Final = "{{"
 _PLACEHOLDER: Final = re.compile(
     r"^[\W\d_]*(?:adr[-_ #]?\w*\W+)?[{\[<][^{}\[\]<>]*[}\]>]\W*$", re.IGNORECASE
 )
@@ -384,16 +383,17 @@ def _fitted(
     """
     parts = {one: split_sentences(plain_text(one.text)) for one in blocks if one.kind in _SAID}
     texts = list(parts.values())
-    every = [(n, rank(at), at) for at, part in enumerate(texts) for n in range(len(part))]
-    binds = {(n, at) for n, _, at in every if is_binding(texts[at][n])}
-    every.sort(key=lambda one: ((one[0] or one[1]) and 2 - ((one[0], one[2]) in binds), *one))
+    every = sorted(
+        (0 if n == rank(at) == 0 else 2 - is_binding(text), n, rank(at), at, text)
+        for at, part in enumerate(texts)
+        for n, text in enumerate(part)
+    )
     told: list[set[int]] = [set() for _ in parts]
     left = most
-    for n, _, place in every:
-        text = texts[place][n]
-        goes_on = n == 0 or n - 1 in told[place] or (n, place) in binds
+    for turn, n, _, at, text in every:
+        goes_on = turn < 2 or n == 0 or n - 1 in told[at]
         if goes_on and (len(text) < left or not any(told)):
-            told[place].add(n)
+            told[at].add(n)
             left -= len(text) + 1
     said = [[text for n, text in enumerate(part) if n in told[at]] for at, part in enumerate(texts)]
     last = next(filter(None, reversed(said)), [])
@@ -421,7 +421,7 @@ def _reason(sections: Sequence[_Section], name: str) -> tuple[str, dict[Markdown
     before bad ones.
     """
     blocks = [block for one in sections if one.name == name for block in one.blocks]
-    told = [one for one in blocks if _TO_FILL not in _CODE.sub("", one.text)]
+    told = [one for one in blocks if "{{" not in _CODE.sub("", one.text)]
     told = [one for one in told if one.kind in _SAID]
     return _fitted(told, _LONGEST_REASON, lambda place: min(place, len(told) - 1 - place))
 

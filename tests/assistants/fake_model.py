@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from tests.cli.shell import BIN
 
+ROOT: Final = Path(__file__).parents[2]
 SECONDS: Final = 120
 INSIDE: Final = "--inside"
 
@@ -163,25 +164,6 @@ def begin(folder: Path) -> tuple[Path, Path, dict[str, str]]:
     }  # fmt: skip
 
 
-def try_each(
-    programs: Sequence[tuple[str, SetUp, tuple[str, ...]]],
-    attempt: Callable[[str, Path, SetUp, tuple[str, ...], str], None],
-    model: type[FakeModel],
-    module: str,
-    done: str,
-) -> None:
-    """Try each program; the first thing that is not as it should be ends it."""
-    names = [words[0] for _, _, words in programs]
-    lacking = [name for name in (*names, "unshare", "ip") if not shutil.which(name)]
-    if lacking:
-        sys.exit(f"not on the PATH: {', '.join(lacking)}; see {module}")
-    url = serve_apart(model, module)
-    with tempfile.TemporaryDirectory() as place:
-        for name, set_up, words in programs:
-            attempt(name, Path(place, name), set_up, words, url)
-            print(f"{name}: {done}")
-
-
 def set_up_claude(_project: Path, _home: Path, url: str) -> dict[str, str]:
     """Return the variables by which Claude Code asks the model."""
     quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "IS_SANDBOX": "1"}
@@ -203,7 +185,8 @@ def set_up_gemini(project: Path, home: Path, url: str) -> dict[str, str]:
     """Let Gemini CLI ask the model, and return its variables."""
     own = home / ".gemini"
     own.mkdir(exist_ok=True)
-    (own / "trustedFolders.json").write_text(json.dumps({str(project): "TRUST_FOLDER"}))
+    trusted = {str(folder): "TRUST_FOLDER" for folder in (project, ROOT)}
+    (own / "trustedFolders.json").write_text(json.dumps(trusted))
     auth = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
     (own / "settings.json").write_text(json.dumps(auth))
     return {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": "x"}
@@ -229,6 +212,37 @@ CODEX_WORDS: Final = (
 """Codex, of a home of its own, in a network of its own."""
 OPENCODE_WORDS: Final = ("opencode", "run", "--model", "none/none")
 GEMINI_WORDS: Final = ("gemini", "--yolo", "-m", "gemini-2.5-flash", "-p")
+
+PROGRAMS: Final[Mapping[str, tuple[SetUp, tuple[str, ...]]]] = {
+    "claude-code": (set_up_claude, CLAUDE_WORDS),
+    "codex": (set_up_codex, CODEX_WORDS),
+    "gemini": (set_up_gemini, GEMINI_WORDS),
+    "opencode": (set_up_opencode, OPENCODE_WORDS),
+}
+"""How each program is set up, and how it is asked."""
+WITH_SESSIONS: Final = ("claude-code", "codex", "gemini")
+"""Those whose sessions are read."""
+
+
+def try_each(
+    names: Sequence[str],
+    attempt: Callable[[str, Path, SetUp, tuple[str, ...], str], None],
+    model: type[FakeModel],
+    module: str,
+    done: str,
+) -> None:
+    """Try each program, or those that `PROGRAMS` names; the first thing that is wrong ends it."""
+    wanted = os.environ.get("PROGRAMS", ",".join(names)).split(",")
+    chosen = {name: PROGRAMS[name] for name in names if name in wanted}
+    needed = (*(words[0] for _, words in chosen.values()), "unshare", "ip")
+    lacking = [name for name in needed if not shutil.which(name)]
+    if lacking:
+        sys.exit(f"not on the PATH: {', '.join(lacking)}; see {module}")
+    url = serve_apart(model, module)
+    with tempfile.TemporaryDirectory() as place:
+        for name, (set_up, words) in chosen.items():
+            attempt(name, Path(place, name), set_up, words, url)
+            print(f"{name}: {done}")
 
 
 def call(words: Iterable[str], folder: Path, environment: Mapping[str, str]) -> str:

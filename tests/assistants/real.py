@@ -19,17 +19,11 @@ from pmem.core.own_words import ABOUT_ERROR, ABOUT_FILE, RECORDED, SEE_ABOVE, ST
 from pmem.storage.local.sessions import NotedTranscripts
 from pmem.storage.local.state import LocalState
 from tests.assistants.fake_model import (
-    CODEX_WORDS,
-    GEMINI_WORDS,
-    OPENCODE_WORDS,
     Call,
     FakeModel,
     SetUp,
     begin,
     call,
-    set_up_codex,
-    set_up_gemini,
-    set_up_opencode,
     try_each,
 )
 
@@ -181,16 +175,9 @@ def _see_what_helped(project: Path) -> None:
     assert counted == {ANSWER: (1, 0), TRIED: (1, 1), FIXED: (1, 1)}, counted
 
 
-PROGRAMS: Final = (
-    ("codex", set_up_codex, CODEX_WORDS),
-    ("gemini", set_up_gemini, GEMINI_WORDS),
-    ("opencode", set_up_opencode, OPENCODE_WORDS),
-)
-
-
 if __name__ == "__main__":
     try_each(
-        [one for one in PROGRAMS if one[0] in os.environ.get("PROGRAMS", one[0]).split(",")],
+        ("codex", "gemini", "opencode"),
         _try,
         Model,
         "tests.assistants.real",

@@ -11,17 +11,12 @@ from typing import Any, ClassVar, Final
 
 from pmem.core.own_words import ASKS
 from tests.assistants.fake_model import (
-    CLAUDE_WORDS,
-    CODEX_WORDS,
-    GEMINI_WORDS,
+    WITH_SESSIONS,
     Call,
     FakeModel,
     SetUp,
     begin,
     call,
-    set_up_claude,
-    set_up_codex,
-    set_up_gemini,
     try_each,
 )
 
@@ -82,16 +77,9 @@ def _see_what_was_noted(project: Path, around: Mapping[str, str]) -> None:
     assert item["id"] == memory["id"]
 
 
-PROGRAMS: Final = (
-    ("claude-code", set_up_claude, CLAUDE_WORDS),
-    ("codex", set_up_codex, CODEX_WORDS),
-    ("gemini", set_up_gemini, GEMINI_WORDS),
-)
-
-
 if __name__ == "__main__":
     try_each(
-        PROGRAMS,
+        WITH_SESSIONS,
         _try,
         Model,
         "tests.assistants.real_capture",

@@ -4,28 +4,22 @@ Each is validated by its program where this can, installed by the commands of it
 once, and removed by them. OpenCode's is the file that `pmem setup` writes, which is tried there.
 """
 
-import json
 import re
 from pathlib import Path
 from typing import ClassVar, Final
 
 from pmem.core.own_words import RECORDED
 from tests.assistants.fake_model import (
-    CLAUDE_WORDS,
-    CODEX_WORDS,
-    GEMINI_WORDS,
+    ROOT,
+    WITH_SESSIONS,
     Call,
     FakeModel,
     SetUp,
     begin,
     call,
-    set_up_claude,
-    set_up_codex,
-    set_up_gemini,
     try_each,
 )
 
-_ROOT: Final = Path(__file__).parents[2]
 _ASKED: Final = "Which database do we use for orders?"
 _ANSWER: Final = "Orders are kept in PostgreSQL 16"
 _VALIDATED: Final = {
@@ -60,14 +54,14 @@ def _try(name: str, folder: Path, set_up: SetUp, words: tuple[str, ...], url: st
     around |= set_up(project, home, url)
     for command in (["init", "--no-git"], ["add", _ANSWER]):
         call(["pmem", *command], project, around)
-    page = (_ROOT / "packages" / name / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "packages" / name / "README.md").read_text(encoding="utf-8")
     *installing, removing = re.findall(r"^(?:claude|codex|gemini) .*?(?=  |$)", page, re.MULTILINE)
     if name in _VALIDATED:
-        call(_VALIDATED[name], _ROOT, around)
+        call(_VALIDATED[name], ROOT, around)
     for line in installing:
-        call([*line.split(), *_CONSENTS.get(name, ())], _ROOT, around)
+        call([*line.split(), *_CONSENTS.get(name, ())], ROOT, around)
     assert _told(words, project, around) == (1, 1)
-    call(removing.split(), _ROOT, around)
+    call(removing.split(), ROOT, around)
     assert _told(words, project, around) == (0, 0)
 
 
@@ -81,21 +75,6 @@ def _told(words: tuple[str, ...], project: Path, around: dict[str, str]) -> tupl
     return at_start, told[-1].count(_ANSWER) - at_start
 
 
-def _trust_packages(project: Path, home: Path, url: str) -> dict[str, str]:
-    """Set Gemini CLI up, which asks whether it may trust the folder that a package is in."""
-    around = set_up_gemini(project, home, url)
-    trusted = {str(folder): "TRUST_FOLDER" for folder in (project, _ROOT)}
-    (home / ".gemini" / "trustedFolders.json").write_text(json.dumps(trusted))
-    return around
-
-
-PROGRAMS: Final = (
-    ("claude-code", set_up_claude, CLAUDE_WORDS),
-    ("codex", set_up_codex, CODEX_WORDS),
-    ("gemini", _trust_packages, GEMINI_WORDS),
-)
-
-
 if __name__ == "__main__":
     module = "tests.assistants.real_packages"
-    try_each(PROGRAMS, _try, Model, module, "valid, installed, told, searched, removed")
+    try_each(WITH_SESSIONS, _try, Model, module, "valid, installed, told, searched, removed")

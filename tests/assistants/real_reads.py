@@ -12,17 +12,12 @@ from typing import ClassVar, Final
 
 from pmem.core.own_words import ABOUT_FILE
 from tests.assistants.fake_model import (
-    CLAUDE_WORDS,
-    CODEX_WORDS,
-    GEMINI_WORDS,
+    WITH_SESSIONS,
     Call,
     FakeModel,
     SetUp,
     begin,
     call,
-    set_up_claude,
-    set_up_codex,
-    set_up_gemini,
     try_each,
 )
 
@@ -94,16 +89,9 @@ def _counts(words: tuple[str, ...], project: Path, around: Mapping[str, str]) ->
     return {file: last.count(rule.rstrip(".")) for file, rule in RULES.items()}
 
 
-PROGRAMS: Final = (
-    ("claude-code", set_up_claude, CLAUDE_WORDS),
-    ("codex", set_up_codex, CODEX_WORDS),
-    ("gemini", set_up_gemini, GEMINI_WORDS),
-)
-
-
 if __name__ == "__main__":
     try_each(
-        PROGRAMS,
+        WITH_SESSIONS,
         _try,
         Model,
         "tests.assistants.real_reads",

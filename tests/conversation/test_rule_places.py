@@ -206,3 +206,9 @@ def test_a_heading_that_names_a_folder_says_where_it_all_is(shell: Shell) -> Non
         "Stir it": ["jam/**"],
         "Paint it": ["oven/**", "jam/**"],
     }
+
+
+def test_a_heading_that_reaches_beyond_the_patterns_narrows_nothing(shell: Shell) -> None:
+    text = "---\nglobs: '*.jam'\n---\n\n# A\n\n## Jam (`jam/`)\n\n- Stir it\n"
+    write(shell, ".cursor/rules/a.mdc", text)
+    assert places(shell, ".cursor/rules") == {"Stir it": ["*.jam"]}
