@@ -16,7 +16,6 @@ from pmem.core.context.parts import YOURS, Item
 from pmem.core.context.writing import LEAST_KEPT, cut, fence_of
 from pmem.core.followed_rules import repeats_rule
 from pmem.core.own_words import ON_PROMPT, SEE_ABOVE
-from pmem.core.text.terms import terms
 from pmem.core.trust import may_be_told
 from pmem.errors import PmemError
 from pmem.memory.reading import Staleness
