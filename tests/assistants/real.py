@@ -138,7 +138,7 @@ def _see_what_was_noted(name: str, project: Path, around: Mapping[str, str]) -> 
     assert ERROR in said, said
     for text in (ANSWER, TRIED, ABOUT_FILE, ABOUT_ERROR, STOPS):
         assert text not in said, (text, said)
-    assert not NotedTranscripts(LocalState(str(project / ".project-memory"))).all()
+    assert not NotedTranscripts(LocalState(str(project / ".project-memory"))).waiting()
 
 
 def _know(project: Path, home: Path, around: Mapping[str, str]) -> None:

@@ -86,7 +86,7 @@ class NotedTranscripts:
         self._state.write("insert or replace into inbox values (?, ?, ?, ?, ?)", *row)
 
     def all(self) -> list[NotedTranscript]:
-        """Return what waits, the first noted first."""
+        """Return what is noted, for a day also what was taken in, the first noted first."""
         return _structs_of(self._state, NotedTranscript, f"inbox {_IN_ORDER}")
 
     def waiting(self) -> list[NotedTranscript]:
