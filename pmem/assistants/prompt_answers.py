@@ -16,10 +16,11 @@ from pmem.core.context.parts import YOURS, Item
 from pmem.core.context.writing import LEAST_KEPT, cut, fence_of
 from pmem.core.followed_rules import repeats_rule
 from pmem.core.own_words import ON_PROMPT, SEE_ABOVE
-from pmem.core.trust import may_be_told
+from pmem.core.trust import may_be_told, origin_mark
 from pmem.errors import PmemError
 from pmem.memory.reading import Staleness
 from pmem.project.caller import noted_for
+from pmem.project.origins import Doubts
 from pmem.project.own_memory import own_beside
 from pmem.project.workspace import Workspace
 from pmem.search.context_items import episode_item, memory_item
@@ -117,6 +118,7 @@ def _added(
 ) -> Iterator[tuple[str, str]]:
     """Add what there is room for, the first one also cut; yield the id and whole text of each."""
     staleness, plain = Staleness(place), place.settings.trust.is_plain
+    doubts = Doubts(place)
     for one in found:
         is_memory = one.kind is SearchKind.MEMORY
         item = (
@@ -125,6 +127,8 @@ def _added(
             else episode_item(one, plain=plain)
         )
         item = msgspec.structs.replace(place.mask.fields(item), heading=heading)
+        if mark := origin_mark(doubts.mark(one.record)):
+            item = msgspec.structs.replace(item, label=f"{mark}{item.label}")
         stale = staleness(one.document)
         if stale:
             item = msgspec.structs.replace(item, label=f"{item.label}(stale: {stale[0]}) ")
@@ -158,10 +162,12 @@ def _good(
     least = max(LEAST_SCORE, LEAST_OF_BEST * best)
     good = [one for one in found if one[2].score >= least]
     known = workspace.own.shown.known(thread) if thread and good else ()
-    shown_to = noted_for(workspace)
+    shown_to, doubts = noted_for(workspace), Doubts(workspace)
     for one in opened(workspace, good):
         is_read = one.kind is SearchKind.MEMORY and repeats_rule(one.document, already_read)
         if is_read or not may_be_told(one.document, shown_to):
+            continue
+        if doubts.treats == "hide" and doubts.mark(one.record):
             continue
         said = one.document.content if one.kind is SearchKind.MEMORY else one.document.summary
         yield one, key_of(one.document.id, workspace.mask.text(said)) in known

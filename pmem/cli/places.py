@@ -89,7 +89,7 @@ def _why_lines(found: Why) -> Iterator[Line]:
             commit = f"  {origin.commit[:10]}  "
             yield [(place, "bold"), (commit, "yellow"), (one_visible_line(told), "")]
     for reason in found.items:
-        yield memory_line(reason.memory)
+        yield memory_line(reason.memory, origin=reason.origin)
         if reason.fix is not None:
             fix = one_visible_line(" ".join(reason.fix.content.split()))
             yield [("     instead: ", "green"), (f"{fix} ", ""), (short(reason.fix.id), "cyan")]

@@ -52,6 +52,7 @@ class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
     `stale` are the citations that do not hold any more, `disputed` what the other side of a merge
     says of its fields. `use` says in how many sessions of this clone it was shown, and used; None
     where in none. Where its `links` lead, and how often it was recalled, is told with details.
+    `origin` is there where nobody has reviewed it, and whoever works here did not write it.
     """
 
     record: "Record | MessageRef"
@@ -60,6 +61,7 @@ class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
     use: "UseCount | None" = None
     links: "tuple[LinkedText, ...]" = ()
     recalls: int = 0
+    origin: RecordOrigin | None = None
 
     @property
     def recalled(self) -> tuple[str, ...]:
@@ -72,7 +74,8 @@ class ShownRecord(msgspec.Struct, frozen=True, kw_only=True):
             fields = msgspec.structs.asdict(self.record.message)
             return {**fields, "conversation": self.record.conversation}
         used = {} if self.use is None else {"sessions": self.use}
-        return {**with_trust(self.record), **used}
+        origin = {} if self.origin is None else {"origin": self.origin}
+        return {**with_trust(self.record), **used, **origin}
 
 
 class ListRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,6 +189,7 @@ def disputed(record: Any) -> dict[str, Any]:
 def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
     """Return the record, or the message, that a reference means."""
     from pmem.memory.recalls import use_of, waiting
+    from pmem.project.origins import Doubts
 
     found = find(workspace, request.reference)
     if isinstance(found, MessageRef):
@@ -202,6 +206,7 @@ def show(workspace: Workspace, request: ShowRequest) -> ShownRecord:
         recalls=kept.access.count + unsaved.get(kept.id, Access()).count
         if kept and has_details
         else 0,
+        origin=Doubts(workspace).mark(found),
     )
 
 
@@ -265,7 +270,10 @@ def _listed(workspace: Workspace, request: ListRequest, then: datetime | None) -
     total = len(shown) if is_whole else workspace.memories.count(selection)
     reason = f"nobody has reviewed any of {len(origins)}" if origins else ""
     reason = "" if shown else reason or _reason_for_none(workspace, request.wanted)
-    items = tuple(reversed(shown[: request.limit]))
+    shown = shown[: request.limit][::-1]
+    if doubts.treats == "below":
+        shown.sort(key=lambda memory: memory.id in origins)
+    items = tuple(shown)
     return MemoryListing(
         items=items, total=total, reason=reason, moment=workspace.now(), origins=origins
     )

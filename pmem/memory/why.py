@@ -16,10 +16,11 @@ from pmem.core.places import applies_within, nearness
 from pmem.core.record_keys import proven_key
 from pmem.core.retention import valid_at
 from pmem.core.selection import Selection
-from pmem.core.trust import with_trust
+from pmem.core.trust import RecordOrigin, with_trust
 from pmem.errors import InvalidValue, NotFound
 from pmem.memory.citations import cite_all, parse_citation
 from pmem.memory.reading import Staleness, fix_of
+from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.storage.git.commits import LineOrigin, origin_of
 from pmem.storage.git.project_files import Unreadable
@@ -52,6 +53,7 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     where it has moved, `cites src/a.py:10-20`, `applies to src/**`, `commit 4f3a2b1`. `standing` is
     `active`, `stale` where a citation changed, `settled`, `superseded`, `archived`, `expired` or
     `not valid yet`. `by` is the memory that took its place, and `fix` what worked where it failed.
+    `origin` is there where nobody has reviewed it, and whoever works here did not write it.
     """
 
     memory: Memory
@@ -60,11 +62,13 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     stale: tuple[str, ...] = ()
     by: str | None = None
     fix: Memory | None = None
+    origin: RecordOrigin | None = None
 
     def to_plain(self) -> dict[str, object]:
         """Return its fields, the memory with how far it can be trusted."""
         fix = None if self.fix is None else with_trust(self.fix)
-        return {**msgspec.structs.asdict(self), "memory": with_trust(self.memory), "fix": fix}
+        told = {**msgspec.structs.asdict(self), "memory": with_trust(self.memory), "fix": fix}
+        return {name: value for name, value in told.items() if name != "origin" or value}
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,24 +175,45 @@ class _Look(NamedTuple):
 
     def reasons(self) -> Iterator[Reason]:
         """Yield what explains it, what holds and is about the very line first."""
+        doubts = Doubts(self.workspace)
+        known = self._known()
+        doubted = doubts.of(known)
+        if doubts.treats == "hide":
+            known = [memory for memory in known if memory.id not in doubted]
         staleness = Staleness(self.workspace)
         found = []
-        wanted = Filter(path=self.file, states=_STATES)
-        known = {one.id: one for one in self.workspace.memories.select(Selection(wanted=wanted))}
-        if self.origin is not None:
-            proven = proven_key(f"{COMMIT}{self.origin.commit}")
-            known |= {one.id: one for one in self.workspace.memories.twins(proven)}
-        for memory in known.values():
+        for memory in known:
             how = tuple(self._ways(memory))
             if how:
                 stale = staleness(memory)
                 standing = self._standing(memory, stale)
                 by = successor_of(memory) if memory.state is not State.ACTIVE else None
                 fix = fix_of(self.workspace, memory)
+                if fix is not None and doubts.mark(fix) is not None:
+                    fix = None
+                origin = doubted.get(memory.id)
                 found.append(
-                    Reason(memory=memory, how=how, standing=standing, stale=stale, by=by, fix=fix)
+                    Reason(
+                        memory=memory,
+                        how=how,
+                        standing=standing,
+                        stale=stale,
+                        by=by,
+                        fix=fix,
+                        origin=origin,
+                    )
                 )
-        yield from sorted(found, key=lambda reason: _rank(reason, self.file))
+        last = doubted if doubts.treats == "below" else ()
+        yield from sorted(found, key=lambda it: (it.memory.id in last, _rank(it, self.file)))
+
+    def _known(self) -> list[Memory]:
+        """Return the memories that may have to do with it."""
+        wanted = Filter(path=self.file, states=_STATES)
+        known = {one.id: one for one in self.workspace.memories.select(Selection(wanted=wanted))}
+        if self.origin is not None:
+            proven = proven_key(f"{COMMIT}{self.origin.commit}")
+            known |= {one.id: one for one in self.workspace.memories.twins(proven)}
+        return [*known.values()]
 
     def _ways(self, memory: Memory) -> Iterator[str]:
         for cited in memory.citations:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -30,16 +30,19 @@ _ENTRY: Final = rb"100\d{3} blob ([0-9a-f]+)\t((?:%s)/[^/\0]+\%s)\0" % (
     SUFFIX.encode(),
 )
 """A record in what `git ls-tree -z` prints."""
-_LOG: Final = (
-    *("--literal-pathspecs", "-c", "log.showSignature=false", "log", "-c", "--raw", "-z"),
-    *("--no-renames", "--no-abbrev", "--no-textconv", "--no-ext-diff", "--relative"),
-    "--format=%x01%H %ae",
+_RAW: Final = (
+    *("-r", "-c", "--raw", "-z", "--no-renames", "--no-abbrev"),
+    *("--no-textconv", "--no-ext-diff", "--relative"),
 )
+_LOG: Final = (
+    *("--literal-pathspecs", "-c", "log.showSignature=false", "log"),
+    *(*_RAW, "--format=%H"),
+)
+_DIFF: Final = ("diff-tree", "--stdin", "--root", *_RAW, "--", ".")
 
 
 class _Brought(NamedTuple):
     commit: str
-    address: str
     path: str
     object: str
 
@@ -69,12 +72,21 @@ class GitHolds:
         self._own = OwnWrites(workspace.environment, read_only=workspace.read_only)
         self._trees: dict[str, bytes] = {}
 
-    @property
+    @cached_property
     def reviewed(self) -> str:
         """The name of what holds what was reviewed; empty outside of git."""
         if self.top is None:
             return ""
         return self._reviewed_name or worktree.shared_branch(self.top)
+
+    @property
+    def why_nothing(self) -> str:
+        """Why nothing counts as reviewed; empty where something does, or nobody can tell."""
+        if self.top is None or (self.reviewed and self._target(self.reviewed)):
+            return ""
+        if not self.reviewed:
+            return "the default branch of the remote is not known"
+        return f"trust.ref is {self.reviewed}, which is not there" if self._reviewed_name else ""
 
     def unsigned(self) -> list[Unsigned]:
         """Return the commits that brought what was reviewed without a signature that git trusts.
@@ -89,6 +101,8 @@ class GitHolds:
         if self.top is None:
             raise NotFound(f"{self._root} {NO_REPOSITORY}", INIT)
         wanted = {path: held[0] for path, held in self.held(self.reviewed, None).items()}
+        if not wanted:
+            return []
         commits: dict[str, None] = {}
         for one in self._brought(self._target(self.reviewed)):
             if wanted.get(one.path) == one.object:
@@ -136,6 +150,8 @@ class GitHolds:
     def _target(self, name: str) -> str:
         """Return the commit that a name stands for; without git where its files tell."""
         assert self.top is not None
+        if not name:
+            return ""
         if worktree.has_plain_refs(self.top):
             return worktree.ref_target(self.top, name)
         asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", name]
@@ -167,7 +183,7 @@ class GitHolds:
         self,
         name: str,
         ask: Callable[[], Iterable[tuple[bytes, bytes]]],
-        paths: Iterable[str] | None,
+        paths: Collection[str] | None,
     ) -> dict[str, list[str]]:
         """Return what is known under a name; asked for, and kept, where it is not."""
         known = self._trees.get(name) or self._own.tree(name)
@@ -193,35 +209,45 @@ class GitHolds:
         return re.findall(_ENTRY, found.out)
 
     @cached_property
+    def stores(self) -> set[str]:
+        """The stores of which the last commit has any record: others may be ignored by git."""
+        return {path.partition("/")[0] for path in self.held(_HEAD, None)}
+
+    @cached_property
     def made_here(self) -> dict[str, list[str]]:
         """What commits that were made here brought, which nobody has reviewed: by path."""
         assert self.top is not None
         reviewed, head = (self._target(name) for name in (self.reviewed, _HEAD))
-        name = f"{reviewed}..{head}:{self._place}"
+        name = f"{reviewed}..{head}:{self.top}:{self._place}"
         return self._named(name, lambda: self._commits(reviewed, head), None)
 
     def _commits(self, reviewed: str, head: str) -> Iterable[tuple[bytes, bytes]]:
         assert self.top is not None
         made = worktree.made_here(self.top)
-        for one in self._brought(head, *[f"^{reviewed}"] * bool(reviewed)):
-            if made.get(one.commit) == one.address:
+        brought = [
+            one
+            for one in self._brought(head, *[f"^{reviewed}"] * bool(reviewed))
+            if one.commit in made
+        ]
+        own = self._written_in(filter(None, made.values())) if brought else set()
+        for one in brought:
+            if (one.path, one.object) in own:
                 yield one.object.encode(), os.fsencode(one.path)
+
+    def _written_in(self, commits: Iterable[Sequence[str]]) -> set[tuple[str, str]]:
+        """Return the paths and objects that differ between commits and those before them."""
+        told = "".join(f"{' '.join(one)}\n" for one in commits).encode()
+        found = git.run(self._root, _DIFF, self._environment, stdin=told)
+        if found.code:
+            raise StorageRefused(f"git does not tell the history of {self._root}")
+        return {(one.path, one.object) for one in _changes_in(found.out)}
 
     def _brought(self, *revisions: str) -> Iterable[_Brought]:
         """Yield what commits brought into the memory, the newest first."""
-        told = git.ask(self._root, [*_LOG, *revisions, "--", "."], self._environment)
-        if told is None:
+        found = git.run(self._root, [*_LOG, *revisions, "--", "."], self._environment)
+        if found.code:
             raise StorageRefused(f"git does not tell the history of {self._root}")
-        commit = address = ""
-        words = iter(told.split("\0"))
-        for word in words:
-            line = word.strip("\n")
-            if line[:1] == "\x01":
-                commit, _, address = line[1:].partition(" ")
-            elif line[:1] == ":":
-                object_, path = line.split(" ")[-2], next(words, "")
-                if object_.strip("0"):
-                    yield _Brought(commit, address, path, object_)
+        yield from _changes_in(found.out)
 
 
 class Origins:
@@ -307,12 +333,12 @@ class Origins:
             return {}
         try:
             reviewed, head = (self.git.held(name, files) for name in (self.git.reviewed, _HEAD))
-            is_tracked = bool(self.git.held(_HEAD, None) if not (reviewed or head) else True)
             length = len(next((it[0] for it in (*reviewed.values(), *head.values())), "0" * _SHA1))
             holders = {}
             for path, data in files.items():
                 names = blob_names(data, length)
                 had, has = (tree.get(path, [""])[0] for tree in (reviewed, head))
+                is_tracked = bool(had or has) or path.partition("/")[0] in self.git.stores
                 holder = Holder(names, had or None, has or None, is_tracked=is_tracked)
                 if has in names and had not in names:
                     holder = holder._replace(made_here=self.git.made_here.get(path, ()))
@@ -356,6 +382,20 @@ def _trust_rules(workspace: "Workspace") -> TrustRules:
         return workspace.settings.trust
     except PmemError:
         return TrustRules()
+
+
+def _changes_in(told: bytes) -> Iterator[_Brought]:
+    """Read what git tells of changed files, below the commits that changed them."""
+    commit = ""
+    words = iter(told.decode("utf-8", "surrogateescape").split("\0"))
+    for word in words:
+        line = word.strip("\n")
+        if line[:1] == ":":
+            object_, path = line.split(" ")[-2], next(words, "")
+            if object_.strip("0"):
+                yield _Brought(commit, path, object_)
+        elif line:
+            commit = line
 
 
 class Doubts:

@@ -25,6 +25,7 @@ from pmem.core.trust import may_be_told
 from pmem.errors import InvalidValue
 from pmem.memory.conversations import LookRequest
 from pmem.project.caller import noted_for, serving
+from pmem.project.origins import Doubts
 from pmem.project.own_memory import has_own
 from pmem.project.workspace import Workspace
 from pmem.search.context_answers import ContextSource, rank_answers
@@ -68,7 +69,8 @@ def build_context(workspace: Workspace, request: ContextRequest) -> BuiltContext
     news, visible = None, []
     if request.thread is not None and not workspace.is_past:
         visible = _visible(workspace, request)
-        news = delta(workspace, request.thread, visible, mark=False)
+        doubts = Doubts(workspace, reviewed=request.reviewed)
+        news = delta(workspace, request.thread, visible, doubts=doubts, mark=False)
     source = _read_source(workspace, request, budget, talk)
     own = _own_part(asker, request, talk, source.asked, budget)
     talk = _shown_talk(source, talk)

@@ -130,6 +130,7 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     doubts = Doubts(workspace, reviewed=request.reviewed)
     known, notes = find_unranked(workspace, request)
     picked, found, left_out = _best_of(workspace, request, known, doubts)
+    doubts.of(one.record for one in found)
     hits = tuple(hits_of(workspace, found, doubts))
     wordless = without_words(request.query, found)
     near = tuple(one.document.id for one in wordless if is_near(one))
@@ -175,7 +176,8 @@ def _best_of(
 ) -> tuple[RankedSet, list[LoadedHit], int]:
     """Return a ranking, the best of it and of what is known, and how many hits are left out.
 
-    Where what is in doubt is left out, or stands below the rest, so much more is looked at.
+    Where what is in doubt is left out, all is looked at, as what is left out is counted; where it
+    stands below the rest, so much more than there is room for.
     """
     limit = most = most_hits(workspace, request)
     known_ids = {each.record.id for each in known}
@@ -190,9 +192,10 @@ def _best_of(
         both = [*known, *opened(workspace, others)]
         doubted = doubts.of(one.record for one in both)
         kept = [one for one in both if one.record.id not in doubted]
-        if len(kept) >= limit or len(picked.ranked) < most:
+        is_enough = len(kept) >= limit and doubts.treats != "hide"
+        if is_enough or len(picked.ranked) < most:
             break
-        most *= _DEEPER
+        most = picked.total + 1 if doubts.treats == "hide" else most * _DEEPER
     if doubts.treats == "below":
         kept += [one for one in both if one.record.id in doubted]
     return picked, _lesser_behind(kept[:limit], doubts), len(both) - len(kept)

@@ -17,6 +17,7 @@ from pmem.core.delta import MOST, MemoryNews, changes, header, seen_with
 from pmem.core.filters import EVERYTHING
 from pmem.errors import Damaged, InvalidValue, NotFound, StorageRefused
 from pmem.project.caller import serving
+from pmem.project.origins import Doubts
 from pmem.project.workspace import Workspace
 from pmem.storage.local.state import Seen
 from pmem.values.fields import asked
@@ -118,6 +119,7 @@ def delta(
     thread: str,
     memories: Iterable[Memory] | None = None,
     *,
+    doubts: Doubts | None = None,
     mark: bool = True,
 ) -> Delta:
     """Tell a thread what has happened to the memories since it last asked.
@@ -125,8 +127,8 @@ def delta(
     A thread's first call sets where it starts: all that there is counts as seen. An event that
     comes in later is new, however old it is, and is told once; what is too much for one call is
     told by the next ones. Where nothing can be written, the same is told again next time.
-    Without `mark`, nothing is remembered as told; without `memories`, it is told of all that belong
-    to no app.
+    What is in doubt waits until somebody has reviewed it. Without `mark`, nothing is remembered as
+    told; without `memories`, it is told of all that belong to no app.
 
     Raises:
         InvalidValue: The name is not allowed.
@@ -135,13 +137,15 @@ def delta(
     if memories is None:  # nothing that belongs to an app that does not ask
         memories = serving(workspace, None).memories.find(EVERYTHING)
     known = list(memories)
+    doubts = doubts or Doubts(workspace)
 
     def choose(before: Seen) -> set[int]:
         new = _new(known, before)
-        return seen_with(known, new, {change.id for change in new[:MOST]})
+        told = _undoubted(known, new, doubts)[:MOST]
+        return seen_with(known, new, {change.id for change in told})
 
     seen, revision = _mark_seen(workspace, name, choose) if mark else _standing(workspace, name)
-    new = _new(known, seen)
+    new = _undoubted(known, _new(known, seen), doubts)
     new[:MOST] = map(workspace.mask.fields, new[:MOST])
     return Delta(
         thread=name,
@@ -184,6 +188,17 @@ def mark_told(
 def _new(memories: Sequence[Memory], seen: Seen) -> list[MemoryNews]:
     """Return what is new to a thread; nothing is to one that only starts."""
     return changes(memories, seen.fingerprints) if seen.revision else []
+
+
+def _undoubted(
+    memories: Iterable[Memory], new: list[MemoryNews], doubts: Doubts
+) -> list[MemoryNews]:
+    """Return news but those of memories that are in doubt."""
+    if not new:
+        return new
+    ids = {change.id for change in new}
+    doubted = doubts.of(memory for memory in memories if memory.id in ids)
+    return [change for change in new if change.id not in doubted]
 
 
 def save_checkpoint(workspace: Workspace, request: SaveRequest) -> CheckpointInfo:

@@ -236,7 +236,8 @@ def _why(found: Why, budget: int, count: Count) -> str:
     items = [
         Item(
             id=one.memory.id,
-            label=f"{naming(one.memory.id, one.memory.places)}{label_of(one.memory)}"
+            label=f"{naming(one.memory.id, one.memory.places)}{origin_mark(one.origin)}"
+            + label_of(one.memory)
             + (f"({one.standing}) " if one.standing != State.ACTIVE else ""),
             text=one.memory.content + (f" Fixed by: {one.fix.content}" if one.fix else ""),
         )

@@ -13,7 +13,7 @@ from pmem.core.findings import Finding
 from pmem.core.lines import shortened
 from pmem.core.secrets import unsecret
 from pmem.core.trust import RecordOrigin
-from pmem.errors import PmemError
+from pmem.errors import Ambiguous, PmemError
 from pmem.memory.changes import RecordsRequest
 from pmem.project.origins import Origins, origins_of
 from pmem.project.workspace import Workspace
@@ -33,6 +33,9 @@ _WORDS: Final = {
     RecordOrigin.MISSING: f"removed outside pmem{_SINCE}",
     RecordOrigin.BROUGHT: "brought by commits that nobody has reviewed",
 }
+_NAME_IT: Final = (
+    "`git remote set-head origin --auto` asks it, or `pmem config trust.ref` names a branch"
+)
 
 
 class OriginRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +79,9 @@ def check_origins(workspace: Workspace, request: OriginRequest) -> OriginsChecke
         for path, origin in sorted(found.items())
         if origin in _WORDS
     ]
+    if why := origins.git.why_nothing:
+        said = f"nothing counts as reviewed: {why}; {_NAME_IT}"
+        findings.append(Finding(workspace.root, "reviewed", said, severity="warning"))
     if request.signed:
         findings += _unsigned(workspace, origins)
     counts = Counter(found.values())
@@ -102,6 +108,9 @@ def take(workspace: Workspace, request: RecordsRequest) -> TakenRecords:
                 fitting.append((path, identifier, origin))
         if not fitting:
             workspace.resolve(reference)
+        if len(fitting) > 1:
+            named = " and ".join(short(it[1]) for it in fitting[:2])
+            raise Ambiguous(f"{reference!r} means {named}", "give more of the id")
         for path, identifier, origin in fitting:
             files[path] = None if origin is RecordOrigin.MISSING else _bytes(workspace, path)
             before = None if origins is None else origins.text_before(path)

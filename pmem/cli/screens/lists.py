@@ -230,6 +230,8 @@ def _belongings(found: "ShownRecord", view: ScreenView) -> Iterator[Row]:
     if found.use is not None:
         used = f"in {found.use.used} of {found.use.shown} sessions that were shown it"
         yield _named_row("used", used)
+    if mark := origin_mark(found.origin).strip(" ()"):
+        yield _named_row("origin", mark, "red")
     if found.stale:
         yield _named_row("stale", ", ".join(found.stale), "red")
     for field, value in found.disputed.items():

@@ -18,11 +18,15 @@ _REMOTES: Final = "refs/remotes/"
 _OWN: Final = ("HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD")
 _PACKED_REMOTE: Final = rb" refs/remotes/([^/\n]+)/"
 _MADE: Final = (
-    rb"[0-9a-f]+ ([0-9a-f]+) [^\t]*<([^>\t]*)> [^\t]*\t"
-    rb"(?:commit|cherry-pick|revert|am|(?:pull |rebase)[^:]*\((?:pick|reword|edit|squash|fixup"
-    rb"|continue)\)|(?:merge|pull)[^\t]*: (?:Merge made|In-index merge))"
+    rb"([0-9a-f]+) ([0-9a-f]+) [^\t\n]*\t(?:"
+    rb"(?P<own>commit(?P<amended> \(amend\))?(?! \(cherry-pick\))|revert"
+    rb"|(?:merge|pull)[^\t\n]*: (?:Merge made|In-index merge))|commit|cherry-pick|am"
+    rb"|(?:pull |rebase)[^:\n]*\((?:pick|reword|edit|squash|fixup|continue)\))"
 )
-"""A line of a log of references that tells of a commit which was made here, and by whom."""
+"""A line of a log of references that tells of a commit which was made here.
+
+`own` is what was written here, not only repeated.
+"""
 
 
 def top_of(folder: str) -> str | None:
@@ -195,20 +199,24 @@ def ref_target(top: str, name: str) -> str:
 
 
 def shared_branch(top: str) -> str:
-    """Return the name of the upstream's default branch; HEAD where there is no such thing."""
+    """Return the name of the upstream's default branch.
+
+    Where there is no upstream it is HEAD; nothing where its default branch is not known.
+    """
     remotes = _remotes(top)
     usual = [name for name in ("upstream", "origin") if name in remotes]
     if not usual and len(remotes) != 1:
         return "HEAD"
     remote = usual[0] if usual else min(remotes)
     branches = (f"{_REMOTES}{remote}/{name}" for name in ("HEAD", "main", "master"))
-    return next((name for name in branches if _target(top, name)), "HEAD")
+    return next((name for name in branches if _target(top, name)), "")
 
 
-def made_here(top: str) -> dict[str, str]:
+def made_here(top: str) -> dict[str, tuple[str, ...]]:
     """Return the commits that the logs of a repository's work trees and branches tell were made.
 
-    For each commit it has the address of whoever made it.
+    For each that says something of its own, and does not only repeat another one, it has the
+    commit itself, and the one before where that was amended.
     """
     shared = shared_git_folder(top)
     logs = [os.path.join(shared, "logs", "HEAD")]
@@ -216,10 +224,14 @@ def made_here(top: str) -> dict[str, str]:
         for place, _, names in os.walk(os.path.join(shared, folder)):
             is_log = folder != "worktrees" or os.path.basename(place) == "logs"
             logs += [os.path.join(place, name) for name in names if is_log]
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for log in logs:
         for one in re.finditer(_MADE, _end_of(log)):
-            found[one[1].decode()] = one[2].decode("utf-8", "replace")
+            before, commit = one[1].decode(), one[2].decode()
+            if one["own"] is None:
+                found.setdefault(commit, ())
+            else:
+                found[commit] = (commit, before) if one["amended"] else (commit,)
     return found
 
 

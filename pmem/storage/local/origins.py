@@ -13,6 +13,7 @@ import sqlite3
 import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from time import time_ns
 from typing import Final
 
 from pmem.storage.files import safe_files
@@ -28,10 +29,13 @@ _PRIVATE: Final = 0o600
 _FOLDER: Final = 0o700
 _BUSY_SECONDS: Final = 5.0
 _VERSION: Final = 1
-_TREES: Final = 16
+_TREES: Final = 64
 """So many trees are kept, the newest."""
+_LOOKED_UP: Final = 50
 _END: Final = b"\0"
 """What stands before, between and behind the paths and objects of a tree."""
+_BEGUN: Final = ("local", "begun")
+_TIME_BYTES: Final = 8
 _GONE: Final = b""
 """What stands for the digest of a record that pmem removed."""
 _TABLES: Final = (
@@ -75,7 +79,7 @@ class OwnWrites:
         with self._writing() as connection:
             if connection is None or (key := self._read_key(make=True)) is None:
                 return
-            place = _place(root)
+            place = _place(root, make=True)
             last = "select coalesce(max(counter), 0) from written where path = ?"
             for path, data in files.items():
                 counter = connection.execute(last, (path,)).fetchone()[0] + 1
@@ -117,20 +121,21 @@ class OwnWrites:
 
     def removed(self, root: str, paths: Collection[str]) -> set[str]:
         """Return which of some records pmem removed below this memory folder."""
+        found: set[str] = set()
         with self._reading() as connection:
-            place = _place(root)
+            gone = (_place(root), _GONE)
             rows = () if connection is None else _rows(connection, paths)
-            return {path for path, _, there, digest in rows if (there, digest) == (place, _GONE)}
+            found.update(path for path, _, *last in rows if tuple(last) == gone)
+        return found
 
     def left(self, root: str) -> set[str]:
         """Return the records that pmem wrote below this memory folder, and did not remove."""
+        found: set[str] = set()
         with self._reading() as connection:
-            if connection is None:
-                return set()
             asked = "select path, max(counter), digest from written where place = ? group by path"
-            return {
-                path for path, _, digest in connection.execute(asked, (_place(root),)) if digest
-            }
+            rows = connection.execute(asked, (_place(root),)) if connection is not None else ()
+            found.update(path for path, _, digest in rows if digest)
+        return found
 
     def tree(self, name: str) -> bytes | None:
         """Return what a tree holds, `packed`; None for one not looked at."""
@@ -156,7 +161,7 @@ class OwnWrites:
         if self._reader is None:
             yield None
             return
-        with suppress(sqlite3.Error):
+        with self._usable():
             yield self._reader
 
     @contextmanager
@@ -166,11 +171,20 @@ class OwnWrites:
         if connection is None:
             yield None
             return
-        with closing(connection), suppress(sqlite3.Error):
+        with self._usable(), closing(connection):
             yield connection
             connection.execute("commit")
 
-    def _open(self, mode: str) -> sqlite3.Connection | None:
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """Go on after any error of the database; a broken one is discarded, as if it were lost."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if _is_broken(error) and not self._read_only:
+                safe_files.discard(self.path)
+
+    def _open(self, mode: str, *, again: bool = True) -> sqlite3.Connection | None:
         try:
             if mode == "rwc":
                 os.makedirs(os.path.dirname(self.path), _FOLDER, exist_ok=True)
@@ -178,11 +192,10 @@ class OwnWrites:
                 os.close(descriptor)
             return self._connect(mode)
         except (OSError, sqlite3.Error) as error:
-            is_broken = getattr(error, "sqlite_errorcode", 0) & safe_files.PRIMARY in _BROKEN
-            if not is_broken or self._read_only:
+            if not _is_broken(error) or self._read_only or not again:
                 return None
             safe_files.discard(self.path)  # as if it were lost
-        return self._open(mode) if mode == "rwc" else None
+        return self._open(mode, again=False) if mode == "rwc" else None
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -207,14 +220,18 @@ class OwnWrites:
     def _read_key(self, *, make: bool) -> bytes | None:
         """Return the key, made if it is missing; None where there is none that can be used."""
         if self._key is None:
-            self._key = _key_in(self._key_path)
+            self._key = _bytes_in(self._key_path, _KEY_BYTES)
             if self._key is None and make and not os.path.lexists(self._key_path):
                 _make_key(self._key_path)
-                self._key = _key_in(self._key_path)
+                self._key = _bytes_in(self._key_path, _KEY_BYTES)
         return self._key
 
 
 _BROKEN: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _is_broken(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & safe_files.PRIMARY in _BROKEN
 
 
 def _places(environment: Mapping[str, str]) -> tuple[str, str]:
@@ -228,12 +245,22 @@ def _places(environment: Mapping[str, str]) -> tuple[str, str]:
     return database, os.path.join(kept, "pmem", "origins.key")
 
 
-def _place(root: str) -> int:
-    """Return what tells a memory folder from others of this machine, also where it moves to."""
+def _place(root: str, *, make: bool = False) -> int:
+    """Return what tells a memory folder from others of this machine, also where it moves to.
+
+    That is the folder's own number, and when pmem first wrote in it: another folder may get its
+    number once it is gone.
+    """
+    path = os.path.join(root, *_BEGUN)
+    if make and not os.path.lexists(path):
+        with suppress(OSError):
+            _write_new(path, time_ns().to_bytes(_TIME_BYTES, "big"))
     try:
-        return os.stat(root).st_ino & 0x7FFFFFFFFFFFFFFF
+        number = os.stat(root).st_ino
     except OSError:
         return 0
+    begun = _bytes_in(path, _TIME_BYTES) or b""
+    return (number ^ int.from_bytes(begun, "big")) & 0x7FFFFFFFFFFFFFFF
 
 
 def _digest(key: bytes, path: str, counter: int, data: bytes) -> bytes:
@@ -248,9 +275,12 @@ def packed(entries: Iterable[tuple[bytes, bytes]]) -> bytes:
     return _END.join([b"", *words, b""])
 
 
-def unpacked(held: bytes, paths: Iterable[str] | None) -> dict[str, list[str]]:
+def unpacked(held: bytes, paths: Collection[str] | None) -> dict[str, list[str]]:
     """Return the objects that a tree holds under some paths, or all."""
     found: dict[str, list[str]] = {}
+    if paths is not None and len(paths) > _LOOKED_UP:
+        every = unpacked(held, None)
+        return {one: every[one] for one in paths if one in every}
     if paths is None:
         words = held.split(_END)[1:-1]
         for path, object_ in zip(words[::2], words[1::2], strict=True):
@@ -280,14 +310,20 @@ def _rows(
             yield from connection.execute(asked, (path,))
 
 
-def _key_in(path: str) -> bytes | None:
+def _bytes_in(path: str, count: int) -> bytes | None:
     try:
         with open(os.open(path, os.O_RDONLY | _NO_LINK), "rb") as file:
             is_plain = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            key = file.read(_KEY_BYTES) if is_plain else b""
+            found = file.read(count) if is_plain else b""
     except OSError:
         return None
-    return key if len(key) == _KEY_BYTES else None
+    return found if len(found) == count else None
+
+
+def _write_new(path: str, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, _PRIVATE)
+    with open(descriptor, "wb") as file:
+        file.write(data)
 
 
 def _make_key(path: str) -> None:
@@ -297,9 +333,7 @@ def _make_key(path: str) -> None:
     aside = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(path), _FOLDER, exist_ok=True)
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, _PRIVATE)
-        with open(descriptor, "wb") as file:
-            file.write(token_bytes(_KEY_BYTES))
+        _write_new(aside, token_bytes(_KEY_BYTES))
         try:
             os.link(aside, path)
         finally:
