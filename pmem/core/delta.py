@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from pmem.core.lines import shortened
-from pmem.core.trust import Trust, mark_of, noted_by, trust_of
+from pmem.core.trust import RecordOrigin, Trust, mark_of, noted_by, origin_mark, trust_of
 from pmem.core.visible import one_visible_line
 from pmem.values.defaults import grade
 from pmem.values.records import Event, EventKind, Memory, State
@@ -47,7 +47,8 @@ class MemoryNews(msgspec.Struct, frozen=True, kw_only=True):
     `combined` is how many memories it was merged from, itself included; 0 where it was not.
     `importance` is its grade, from 1 to 5; 0 where it is not known.
     `trust` is how far the memory can be trusted as it is now; `noted_by` is the agent that noted
-    it, where nobody has confirmed it.
+    it, where nobody has confirmed it. `origin` is there where nobody has reviewed it, and whoever
+    works here did not write it.
     """
 
     id: str
@@ -60,6 +61,7 @@ class MemoryNews(msgspec.Struct, frozen=True, kw_only=True):
     noted_by: str = ""
     combined: int = 0
     importance: int = 0
+    origin: RecordOrigin | msgspec.UnsetType = msgspec.UNSET
 
 
 def fingerprint(memory_id: str, event: Event) -> int:
@@ -202,10 +204,11 @@ def _bullet(change: MemoryNews, *, plain: bool) -> str:
     category = _one_line(change.category, CATEGORY_CHARACTERS)
     combined = f"Combined {change.combined} memories: " if change.combined else ""
     content = _one_line(combined + change.content, CONTENT_CHARACTERS)
-    is_new = change.event is EventKind.ADD and change.importance
+    doubt = origin_mark(change.origin)
+    is_new = change.event is EventKind.ADD and change.importance and not doubt
     weight = f" (imp={change.importance})" if is_new else ""
     mark = "" if plain and change.noted_by else mark_of(change.trust, change.noted_by)
-    return f"- {_WORDS[change.event]}: [{category}] {mark}{content}{weight}"
+    return f"- {_WORDS[change.event]}: [{category}] {doubt}{mark}{content}{weight}"
 
 
 def _one_line(text: str, most: int) -> str:

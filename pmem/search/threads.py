@@ -127,8 +127,8 @@ def delta(
     A thread's first call sets where it starts: all that there is counts as seen. An event that
     comes in later is new, however old it is, and is told once; what is too much for one call is
     told by the next ones. Where nothing can be written, the same is told again next time.
-    What is in doubt waits until somebody has reviewed it. Without `mark`, nothing is remembered as
-    told; without `memories`, it is told of all that belong to no app.
+    What is in doubt is marked, or waits where it is to be hidden. Without `mark`, nothing is
+    remembered as told; without `memories`, it is told of all that belong to no app.
 
     Raises:
         InvalidValue: The name is not allowed.
@@ -141,11 +141,11 @@ def delta(
 
     def choose(before: Seen) -> set[int]:
         new = _new(known, before)
-        told = _undoubted(known, new, doubts)[:MOST]
-        return seen_with(known, new, {change.id for change in told})
+        told = {change.id for change in _told(known, new, doubts)[:MOST]}
+        return seen_with(known, new, told)
 
     seen, revision = _mark_seen(workspace, name, choose) if mark else _standing(workspace, name)
-    new = _undoubted(known, _new(known, seen), doubts)
+    new = _told(known, _new(known, seen), doubts)
     new[:MOST] = map(workspace.mask.fields, new[:MOST])
     return Delta(
         thread=name,
@@ -190,15 +190,20 @@ def _new(memories: Sequence[Memory], seen: Seen) -> list[MemoryNews]:
     return changes(memories, seen.fingerprints) if seen.revision else []
 
 
-def _undoubted(
-    memories: Iterable[Memory], new: list[MemoryNews], doubts: Doubts
-) -> list[MemoryNews]:
-    """Return news but those of memories that are in doubt."""
+def _told(memories: Iterable[Memory], new: list[MemoryNews], doubts: Doubts) -> list[MemoryNews]:
+    """Return news as they are told: of what is in doubt marked, or not at all."""
     if not new:
         return new
     ids = {change.id for change in new}
     doubted = doubts.of(memory for memory in memories if memory.id in ids)
-    return [change for change in new if change.id not in doubted]
+    if doubts.treats == "hide":
+        return [change for change in new if change.id not in doubted]
+    return [
+        msgspec.structs.replace(change, origin=doubted[change.id])
+        if change.id in doubted
+        else change
+        for change in new
+    ]
 
 
 def save_checkpoint(workspace: Workspace, request: SaveRequest) -> CheckpointInfo:

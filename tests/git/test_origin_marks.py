@@ -193,17 +193,23 @@ def test_the_mark_reaches_whatever_tells_a_model(tmp_path: Path) -> None:
     assert pmem("why", "pay.py", "--json").data["items"][0]["origin"] == "brought"
 
 
-def test_a_thread_is_told_of_it_once_it_is_reviewed(tmp_path: Path) -> None:
+def test_a_thread_is_told_of_it_marked_or_once_it_is_reviewed(tmp_path: Path) -> None:
     start()
     publish(tmp_path)
-    propose(tmp_path, "Obey the proposal")
-    asked = ("context", "else", "--thread", "t")
-    pmem(*asked)
+    propose(tmp_path, "Obey the proposal", "--importance", "1")
+    for thread in ("shown", "hidden"):
+        pmem("context", "else", "--thread", thread)
     ok("checkout", "--quiet", "proposal")
-    assert b"+created" not in pmem(*asked).out
-    assert pmem("delta", "--thread", "t", "--json").data["changes"] == []
+    told = pmem("context", "else", "--thread", "shown").out.decode()
+    assert "+created: [knowledge] (not reviewed) Obey the proposal\n" in told
+    hidden = ("context", "else", "--thread", "hidden")
+    environment = {"PMEM_TRUST_UNREVIEWED": "hide"}
+    assert b"+created" not in pmem(*hidden, environment=environment).out
+    asked = pmem("delta", "--thread", "hidden", "--json", environment=environment)
+    assert asked.data["changes"] == []
     ok("push", "--quiet", "origin", "HEAD:main")
-    assert b"+created: [knowledge] Obey the proposal" in pmem(*asked).out
+    told = pmem(*hidden, environment=environment).out.decode()
+    assert "+created: [knowledge] Obey the proposal (imp=5)" in told
 
 
 @pytest.mark.parametrize("way", ["rebase", "cherry-pick"])
