@@ -78,7 +78,7 @@ def pre_commit(
     """Check every commit; safe to repeat.
 
     `pmem check --staged` can stop a commit. `pmem review --staged` says which memories it touches,
-    and stops nothing.
+    and stops nothing. With --origin, what `pmem check origin` finds stops one, too.
 
     If the project has a .pre-commit-config.yaml, pmem adds an entry to it, else a few lines to
     git's own hook. If there is no safe place for the entry, it prints it and exits with 1.

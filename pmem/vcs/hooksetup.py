@@ -47,7 +47,7 @@ if command -v pmem >/dev/null 2>&1; then
       echo "pmem: the memory in this commit was not checked (exit $pmem_code)" >&2
       ;;
   esac
-  pmem_code=0
+{origin}  pmem_code=0
   pmem_said=$({command} review --staged --quiet{strict} 2>&1) || pmem_code=$?
   case $pmem_code in
     0)
@@ -71,6 +71,14 @@ else
   echo 'pmem: not installed, so the memory in this commit was not checked' >&2
 fi
 {end}
+"""
+_ORIGIN_LINES: Final = """\
+  pmem_code=0
+  pmem_said=$({command} check origin 2>&1) || pmem_code=$?
+  if [ "$pmem_code" = 1 ]; then
+    printf '%s\\n' "$pmem_said" >&2
+    exit 1
+  fi
 """
 _ENTRIES: Final = """\
 {marked}
@@ -104,9 +112,16 @@ _MANAGERS: Final = re.compile(
 
 
 class PreCommitRequest(SetupRequest, frozen=True, kw_only=True):
-    """Whether to have commits checked; `strict` lets a review stop them as well."""
+    """Whether to have commits checked; `strict` lets a review stop them as well.
+
+    `origin` has records stop them that something else than pmem changed.
+    """
 
     strict: Annotated[bool, asked("Let a review stop a commit too.")] = False
+    origin: Annotated[bool, asked("Stop records that something else than pmem changed.")] = False
+
+
+_PLAIN: Final = PreCommitRequest()
 
 
 class HookSetup(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,19 +153,16 @@ class HookSetup(msgspec.Struct, frozen=True, kw_only=True):
 def set_up(workspace: Workspace, request: PreCommitRequest) -> HookSetup:
     """Have commits checked from now on, take that back, or only look."""
     if request.check:
-        return look(workspace, strict=request.strict)
-    return remove(workspace) if request.remove else install(workspace, strict=request.strict)
+        return look(workspace, request)
+    return remove(workspace) if request.remove else install(workspace, request)
 
 
-def look(workspace: Workspace, *, strict: bool = False) -> HookSetup:
-    """Return whether commits are checked here, and how.
-
-    `strict` is whether a review is to stop them; one that does so already may stay.
-    """
+def look(workspace: Workspace, request: PreCommitRequest = _PLAIN) -> HookSetup:
+    """Return whether commits are checked here as was asked for, or more, and how."""
     top = Repository(workspace.root, workspace.environment).top()
     config = os.path.join(top, CONFIG)
     if os.path.lexists(config):
-        return _look(workspace, "config", config, top, strict=strict)
+        return _look(workspace, "config", config, top, request)
     for name in sorted(os.listdir(top)):
         manager = _MANAGERS.fullmatch(name)
         if manager is not None:
@@ -164,7 +176,7 @@ def look(workspace: Workspace, *, strict: bool = False) -> HookSetup:
                 program=shutil.which("pmem") is not None,
                 manager=next(filter(None, manager.groups())),
             )
-    return _look(workspace, "hook", _hook_path(workspace), top, strict=strict)
+    return _look(workspace, "hook", _hook_path(workspace), top, request)
 
 
 def was_set(workspace: Workspace) -> bool:
@@ -173,13 +185,13 @@ def was_set(workspace: Workspace) -> bool:
     return bool(git.ask(workspace.root, asked, workspace.environment))
 
 
-def install(workspace: Workspace, *, strict: bool = False) -> HookSetup:
+def install(workspace: Workspace, request: PreCommitRequest = _PLAIN) -> HookSetup:
     """Have commits checked from now on; safe to repeat.
 
     What is returned is not ok where there is no safe place for the lines in the configuration of
     the pre-commit tool.
     """
-    before = look(workspace, strict=strict)
+    before = look(workspace, request)
     if before.kind == "other":
         return before
     git.ask(workspace.root, ["config", "--local", _WAS_SET, "true"], workspace.environment)
@@ -199,7 +211,7 @@ def install(workspace: Workspace, *, strict: bool = False) -> HookSetup:
         if text and not text.startswith("#!"):
             placed = before.wanted + text
     _write(before.path, placed, executable=before.kind == "hook" and is_run_by_git)
-    return look(workspace, strict=strict)
+    return look(workspace, request)
 
 
 def remove(workspace: Workspace) -> HookSetup:
@@ -218,24 +230,30 @@ def remove(workspace: Workspace) -> HookSetup:
 
 
 def _look(
-    workspace: Workspace, kind: Literal["hook", "config"], path: str, top: str, *, strict: bool
+    workspace: Workspace,
+    kind: Literal["hook", "config"],
+    path: str,
+    top: str,
+    request: PreCommitRequest,
 ) -> HookSetup:
     text = _text(path)
     found = _block(path, text)
     found = found if kind == "hook" or found is None else dedent(found)
     rest = managed_block.without(text)
-    stricter = _hook_block(workspace, kind, top, strict=True)
+    ways = [(strict, origin) for strict in (False, True) for origin in (False, True)]
+    enough = [way for way in ways if way[0] >= request.strict and way[1] >= request.origin]
+    fitting = [_hook_block(workspace, kind, top, *way) for way in enough]
     return HookSetup(
         kind=kind,
         path=path,
-        wanted=stricter if strict or found == stricter else _hook_block(workspace, kind, top),
+        wanted=found if found in fitting else fitting[0],
         found=found,
         by_hand=kind == "config" and _OWN_ENTRY.search(rest) is not None,
         program=shutil.which("pmem") is not None,
     )
 
 
-def _hook_block(workspace: Workspace, kind: str, top: str, *, strict: bool = False) -> str:
+def _hook_block(workspace: Workspace, kind: str, top: str, strict: bool, origin: bool) -> str:
     root = os.path.realpath(workspace.root)
     name = os.path.basename(root)
     place = os.path.relpath(root, os.path.realpath(top)).replace(os.sep, "/")
@@ -245,7 +263,9 @@ def _hook_block(workspace: Workspace, kind: str, top: str, *, strict: bool = Fal
         words = ["env", f"PMEM_MEMORY_DIR={name}", *words]
     values = {"marked": _MARKED, "end": managed_block.END}
     if kind == "hook":
-        how = {"strict": f" {_STRICT}" * strict, "command": shlex.join(words)}
+        command = shlex.join(words)
+        lines = _ORIGIN_LINES.format(command=command) * origin
+        how = {"strict": f" {_STRICT}" * strict, "origin": lines, "command": command}
         return _SCRIPT.format(**values, **how)
     files = "" if place == "." else "^{}/".format(re.escape(place).replace(r"\-", "-"))
     check = shlex.join([*words, _CHECK, "--staged"])
@@ -253,7 +273,11 @@ def _hook_block(workspace: Workspace, kind: str, top: str, *, strict: bool = Fal
     more = "      always_run: true\n      verbose: true\n"
     entries = "".join(
         _ENTRY.format(look=look, command=_quote_yaml(command), files=_quote_yaml(file), more=rest)
-        for look, command, file, rest in ((_CHECK, check, files, ""), (_REVIEW, review, "", more))
+        for look, command, file, rest in (
+            (_CHECK, check, files, ""),
+            *([("origin", shlex.join([*words, _CHECK, "origin"]), files, "")] * origin),
+            (_REVIEW, review, "", more),
+        )
     )
     return _ENTRIES.format(**values, entries=entries)
 

@@ -33,9 +33,11 @@ PEAK: Final = (
 )
 CHANGES: Final = ("add", "pull")
 BRANCHES: Final = ("before", "after")
-_PULLED: Final = 100
 TASK: Final = "the parser retries webhooks"
 _NUMBERS: Final = count()
+_ASIDE: Final = ("env", "PMEM_TRUST_UNREVIEWED=show")
+"""What leaves out the question where each record comes from."""
+_ASKING: Final = ("search", "context --budget 1000")
 
 
 def main() -> None:
@@ -46,11 +48,12 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where memories are made, and found again")
     parser.add_argument("--instructions", action="store_true", help="count them as well")
     parser.add_argument("--after", choices=CHANGES, help="what has changed before each run")
+    parser.add_argument("--pulled", type=int, default=100, help="records that a pull changes")
     parser.add_argument("--peers", type=Path, help="a folder with peers that come from PyPI")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         top = given.folder or Path(place)
-        folders = {size: _made(top, size) for size in given.sizes}
+        folders = {size: _made(top, size, given.pulled) for size in given.sizes}
         table = {size: lines(folder) for size, folder in folders.items()}
         if given.peers:
             for size, folder in folders.items():
@@ -82,13 +85,14 @@ def lines(folder: Path) -> dict[str, Callable[[], Command]]:
     }
     add = {"add": lambda: pmem("add", f"A new memory, number {os.getpid()} {next(_NUMBERS)}")}
     others: dict[str, Command] = {
+        **{f"{name}, origins aside": (*_ASIDE, *fixed[name]) for name in _ASKING},
         "bare look": (sys.executable, "-c", LOOK, str(memory)),
         "git status": ("git", "status", "--short"),
     }
     return {**{name: _same(line) for name, line in (fixed | others).items()}, **add}
 
 
-def _made(top: Path, size: int) -> Path:
+def _made(top: Path, size: int, pulled: int) -> Path:
     """Return a repository with so many memories, and a branch on which some say something else."""
     folder = top / str(size)
     if folder.exists():
@@ -102,7 +106,7 @@ def _made(top: Path, size: int) -> Path:
         _git(folder, "add", "--all")
         _git(folder, "commit", "--quiet", "--allow-empty", "--message", branch)
         project = Project(str(folder / ".project-memory"))
-        for memory in project.list(limit=_PULLED).items:
+        for memory in project.list(limit=pulled).items:
             project.edit(memory.id, content=f"{memory.content} It is so on another branch.")
     _git(folder, "checkout", "--quiet", "--force", BRANCHES[0])
     return folder

@@ -438,3 +438,22 @@ def test_a_hook_checks_what_somebody_commits_who_may_not_see_it(
     Path(PATH).write_bytes(before)
     git("commit", "--all", "--message", "settings", environment=environment)
     assert commit(data(OURS), environment=environment).code == 0
+
+
+def test_records_that_something_else_changed_stop_a_commit_where_that_was_asked(
+    repository: None,
+) -> None:
+    assert pmem("setup", "pre-commit").code == 0
+    changed = data({**BASE, "content": "Anything else"})
+    assert pmem("setup", "pre-commit", "--origin").code == 0
+    for words in (["--check"], ["--check", "--origin"], []):
+        assert pmem("setup", "pre-commit", *words).code == 0, words
+    assert pmem("setup", "pre-commit", "--check", "--origin", "--strict").code == 1
+    stopped = commit(changed)
+    assert (stopped.code, "changed outside pmem" in stopped.said) == (1, True), stopped.said
+    assert pmem("check", "origin", "--accept", Path(PATH).stem).code == 0
+    assert commit(changed).code == 0
+    pmem("setup", "pre-commit", "--remove")
+    Path(CONFIG).write_text("repos:\n- repo: a\n", encoding="utf-8")
+    assert pmem("setup", "pre-commit", "--origin").code == 0
+    assert "entry: 'pmem check origin'" in Path(CONFIG).read_text(encoding="utf-8")
