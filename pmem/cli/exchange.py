@@ -216,6 +216,9 @@ def project_imported(done: ProjectImported) -> Answer:
         for name, one in done.sessions.items()
         if one.states_more
     ]
+    if done.history is not None and not parts:
+        told = counted(done.history.commits, "commit")
+        states.append(f"nothing to import: {told} without a fact to propose, and nothing else")
     notes = (*_skipped(found.unread), *(part.note for part in parts if part.note), *states)
     return Answer(data=done, lines=lines, note="\n".join(notes))
 

@@ -42,7 +42,8 @@ def init(
     word = "started" if done.created else "is ready:"
     lines: list[Line] = [[("memory ", ""), (f"{word} ", "green"), (done.path, "cyan")]]
     place = session.opened_anew(folder)
-    more, notes = _first_import(session, place, imports) if done.created else ([], [])
+    wanted = done.created or imports
+    more, notes = _first_import(session, place, imports) if wanted else ([], [])
     return Answer(data=done, lines=lines + more, note="\n".join(filter(None, (done.git, *notes))))
 
 
@@ -68,8 +69,8 @@ def _first_import(
     wanted = ProjectImportRequest(progress=render.progress(session, "import"))
     try:
         done = project_imported(session.run(table.IMPORT_PROJECT, wanted, place))
-    except NotFound:
-        return [], [next_]
+    except NotFound as error:
+        return [], [f"nothing to import: {error}", next_]
     return list(done.lines), [done.note]
 
 

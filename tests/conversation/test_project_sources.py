@@ -184,6 +184,28 @@ def test_scripts_say_yes_beforehand(shell: Shell) -> None:
     assert len(kept(shell)) == 5
 
 
+@pytest.mark.parametrize("before", ["init -q", "init -q --import; pmem undo"])
+def test_init_imports_into_a_memory_that_is_there_too(shell: Shell, before: str) -> None:
+    shell.run(f"pmem {before}")
+    done = shell.run("pmem init --import")
+    assert "memory is ready: " in done.text
+    assert ("4 added" in done.text, len(kept(shell))) == (True, 5)
+    again = shell.run("pmem init --import")
+    assert (again.code, "0 added, 0 updated, 4 unchanged" in again.text) == (0, True)
+    assert "unchanged" not in shell.run("pmem init").text
+
+
+@pytest.mark.parametrize("commits", [0, 1])
+def test_an_import_that_finds_nothing_says_so(tmp_path: Path, commits: int) -> None:
+    empty = Shell(new_repository(str(tmp_path / "q")))
+    for _ in range(commits):
+        empty.run(f"{COMMIT} -m Begin")
+    nothing = "nothing to import: 1 commit" if commits else "the project has no instruction files, "
+    for command in ("init --import", "init --import", "import auto", "import auto --dry-run"):
+        done = empty.run(f"pmem {command}")
+        assert nothing in done.said, command
+
+
 def test_what_init_takes_in_is_by_whoever_asks_at_the_moment_that_is_told(shell: Shell) -> None:
     shell.run("pmem init --import --actor ada")
     (one, *_) = json.loads(shell.run("pmem list --json").text)["data"]["items"]
