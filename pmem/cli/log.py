@@ -11,6 +11,7 @@ from pmem.cli.render import drawn
 from pmem.cli.session import Answer, CommandSession, Line
 from pmem.core.journal import Wanted
 from pmem.core.operations import LoggedOperation
+from pmem.core.trust import RecordOrigin
 from pmem.errors import NotFound, UsageError
 from pmem.memory.journal import SHOWN, EventsRequest, HistoryRequest, Journal, Ran, RanRequest
 from pmem.operations import table
@@ -19,6 +20,10 @@ from pmem.values.times import iso
 
 _IDLE: Final = "nothing ran since the log began"
 _NOTHING: Final = "nothing happened yet; `pmem add` begins"
+_DOUBTS: Final[dict[RecordOrigin | None, str]] = {
+    RecordOrigin.OUTSIDE: "`pmem check origin` shows what it said in the last commit",
+    RecordOrigin.BROUGHT: "`pmem log {} --git` shows who brought it",
+}
 
 Format = Literal["text", "markdown"]
 
@@ -101,10 +106,13 @@ def _events(session: CommandSession, request: EventsRequest, of: str | None) -> 
 
 
 def _notes(session: CommandSession, found: Journal, limit: int, *, is_of_all: bool) -> str:
-    """Say how many more events there are, and what of agents waits for a person."""
+    """Say how many more events there are, what waits for a person, and what tells of doubts."""
     said = "noted by agents, not confirmed: `pmem inbox --kind noted`"
     waiting = f"{found.unconfirmed} {said}" if found.unconfirmed and is_of_all else ""
-    return "\n".join(filter(None, (_more(session, found, limit), waiting)))
+    origin = None if is_of_all else found.items[0].origin
+    name = short(found.items[0].id)
+    doubt = _DOUBTS[origin].format(name) if origin in _DOUBTS else ""
+    return "\n".join(filter(None, (_more(session, found, limit), waiting, doubt)))
 
 
 def _ran(session: CommandSession, request: EventsRequest, of: str | None) -> Answer:

@@ -14,6 +14,7 @@ import msgspec
 from pmem.core.filters import created, is_part_of_name
 from pmem.core.lines import shortened
 from pmem.core.retention import Unwinding, json_value, undo_links
+from pmem.core.trust import RecordOrigin
 from pmem.values.fields import asked
 from pmem.values.ids import ids_in, is_id
 from pmem.values.records import KINDS, Conversation, Episode, Event, EventKind, Memory, State, plain
@@ -81,7 +82,8 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     `place` is where it stands in the record's history, counted from one. `before` and `after`
     hold the fields that it changed, `text` says on one line what the record then was. `agent` is
-    empty where a person did it.
+    empty where a person did it. `is_present` tells that no later event keeps that text: it is what
+    the record says now, whoever changed the file since. `origin` is that of a record in doubt.
     """
 
     id: str
@@ -96,15 +98,21 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True):
     detail: dict[str, Any]
     text: str
     place: int
+    is_present: bool = False
+    origin: RecordOrigin | None = None
 
 
 class JournalStep(NamedTuple):
-    """An event, and the values right after it of all fields that the history tells of."""
+    """An event, and the values right after it of all fields that the history tells of.
+
+    `kept` are the fields of which later events keep the values.
+    """
 
     record: Historic
     place: int
     event: Event
     later: Mapping[str, Any]
+    kept: frozenset[str] = frozenset()
 
     @property
     def order(self) -> tuple[datetime, str, int]:
@@ -143,12 +151,14 @@ def steps(record: Historic) -> list[JournalStep]:
     names = {name for event in history for name in event.before if name in fields}
     unwinding = Unwinding({name: json_value(getattr(record, name)) for name in names})
     found = []
+    kept: frozenset[str] = frozenset()
     for place, event in reversed(list(enumerate(history, start=1))):
         later = dict(unwinding.state)
         led_to = unwinding.undo(event)
         if "relationships" in names:
             undo_links(unwinding.state, event, history[: place - 1])
-        found.append(JournalStep(record, place, event, later | led_to))
+        found.append(JournalStep(record, place, event, later | led_to, kept))
+        kept |= event.before.keys()
     return found[::-1]
 
 
@@ -165,8 +175,8 @@ def log(records: Iterable[Historic], wanted: Wanted) -> list[JournalStep]:
     return found
 
 
-def entry(step: JournalStep) -> JournalEntry:
-    """Return what the log says about an event."""
+def entry(step: JournalStep, origin: RecordOrigin | None = None) -> JournalEntry:
+    """Return what the log says about an event of a record, which may be in doubt."""
     event = step.event
     return JournalEntry(
         id=step.record.id,
@@ -181,6 +191,8 @@ def entry(step: JournalStep) -> JournalEntry:
         detail=event.detail,
         text=step.text,
         place=step.place,
+        is_present=step.kept.isdisjoint(_TITLES[type(step.record)]),
+        origin=origin,
     )
 
 

@@ -138,6 +138,8 @@ class Trail(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
     """Return what happened to memories, episodes and conversations, the newest last."""
+    from pmem.project.origins import Doubts  # other commands load this module and need none
+
     checks.limit(request.limit)
     wanted, limit = request.wanted, request.limit
     stores = _stores(workspace, wanted)
@@ -159,7 +161,9 @@ def list_events(workspace: Workspace, request: EventsRequest) -> Journal:
         tallies = (store.tally(concerned, ("events",)) for store in stores)
         total = sum(events * many for tally in tallies for (events,), many in tally.items())
     unconfirmed = workspace.memories.count(NOTED)
-    return Journal(items=tuple(map(entry, shown)), total=total, unconfirmed=unconfirmed)
+    origins = Doubts(workspace).of(step.record for step in shown)
+    items = tuple(entry(step, origins.get(step.record.id)) for step in shown)
+    return Journal(items=items, total=total, unconfirmed=unconfirmed)
 
 
 def list_versions(workspace: Workspace, request: HistoryRequest) -> VersionListing:

@@ -157,11 +157,12 @@ def test_a_change_deep_in_a_long_text_is_seen() -> None:
     record = edited(edited(memory(), f"{start}It is 200 ms.", 1), f"{start}It is 150 ms.", 2)
     told = [text(line) for line in _story(entries_of(record))]
     assert (
-        "    content: … The service answers within its limit. It is [-200-] {+150+} ms." == told[-1]
+        "    content, now: … The service answers within its limit. It is [-200-] {+150+} ms."
+        == told[-1]
     )
     other = edited(record, "Quite another text, " * 20, 3)
     last = text(list(_story(entries_of(other)))[-1])
-    assert last.startswith('    content: "The service')
+    assert last.startswith('    content, now: "The service')
     assert ' → "Quite another text, ' in last
 
 

@@ -22,6 +22,34 @@ from tests.git.tampering import (
 )
 
 
+@pytest.mark.parametrize("is_edited", [False, True])
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_no_log_gives_the_author_of_an_event_what_was_written_by_hand(
+    is_edited: bool, is_committed: bool
+) -> None:
+    start()
+    reference = file_with("limit is 40").stem
+    if is_edited:
+        add_all("edit", reference, "The limit is 50"), commit()
+    changed(file_with("The limit is"), content="The limit is 99")
+    if is_committed:
+        commit()
+    one = add_all("log", reference)
+    shown = one.out.decode()
+    told = [line.strip() for line in shown.splitlines() if "99" in line.partition("limit is")[2]]
+    label = "content, now: " if is_edited else "now: "
+    mark = "" if is_committed else "(changed outside pmem) "
+    assert [line.startswith(mark + label) for line in told] == [True], shown
+    assert ("`pmem check origin` shows" in one.err) is not is_committed
+    assert ("40" in shown) is is_edited
+    (row,) = (
+        line
+        for line in add_all("log").out.decode().splitlines()
+        if "99" in line.partition("limit is")[2]
+    )
+    assert mark in row
+
+
 def edit_metadata() -> None:
     changed(file_with("limit is 40"), importance=0.99, created_at="2020-01-01T00:00:00.000Z")
 

@@ -9,6 +9,7 @@ from pmem.cli.screens import drawing
 from pmem.cli.session import Line, Span
 from pmem.core.history_values import PROSE, is_citation, say_link, say_place, say_value
 from pmem.core.journal import JournalEntry, entry, one_line, steps
+from pmem.core.trust import origin_mark
 from pmem.core.visible import subject_before, visible
 from pmem.values.ids import short
 from pmem.values.records import EventKind, Memory
@@ -27,6 +28,7 @@ COLOURS: Final = {
     EventKind.LINK: "cyan",
     EventKind.UNLINK: "cyan",
 }
+_BODIES: Final = ("content", "title", "summary")
 _INDENT: Final = "    "
 _HANG: Final = 6
 _TO: Final = (" → ", "dim")
@@ -66,13 +68,20 @@ def story_screen(entries: Sequence[JournalEntry], view: drawing.ScreenView) -> I
         who = who_did(event.actor, event.agent, event.source)
         yield from drawing.hung([*head, (who, "cyan")], view.width)
         if event.event is EventKind.ADD and event.text:
-            yield from drawing.wrapped(
-                [(_INDENT, ""), (event.text, "")], view.width, hang=len(_INDENT)
-            )
+            told: Line = [_doubt(event), ("now: " * event.is_present, "dim"), (event.text, "")]
+            yield from drawing.wrapped([(_INDENT, ""), *told], view.width, hang=len(_INDENT))
         for name in event.before:
-            yield from change_screen(name, event.before, event.after, view.width)
+            is_now = event.is_present and name in _BODIES
+            label = [_doubt(event)] * is_now + [field_label(f"{name}, now" if is_now else name)]
+            change = change_line(name, event.before, event.after, _VALUE)
+            yield from drawing.wrapped([(_INDENT, ""), *label, *change], view.width, hang=_HANG)
         for said in _details_of(event.detail, _WHOLE):
             yield from drawing.wrapped([(_INDENT, ""), (said, "")], view.width, hang=_HANG)
+
+
+def _doubt(event: JournalEntry) -> Span:
+    """Return what is told before a text that may not be what the event led to."""
+    return (origin_mark(event.origin) * event.is_present, "red")
 
 
 def edit_screen(
@@ -141,10 +150,11 @@ def _about(entry: JournalEntry) -> Iterator[Span]:
     changed = entry.before if entry.event is EventKind.UPDATE else ()
     parts: list[Line] = []
     if "content" not in changed:
-        parts.append([(entry.text or f"({entry.kind})", "")])
+        parts.append([_doubt(entry), (entry.text or f"({entry.kind})", "")])
     for name in changed:
         label = [] if name == "content" else [field_label(name)]
-        parts.append([*label, *change_line(name, entry.before, entry.after, _LOGGED)])
+        change = change_line(name, entry.before, entry.after, _LOGGED)
+        parts.append([*label, *[_doubt(entry)] * (name in _BODIES), *change])
     parts += [[(said, "dim")] for said in _details_of(entry.detail, _DETAIL)]
     for number, part in enumerate(parts):
         yield "  " * bool(number), ""
