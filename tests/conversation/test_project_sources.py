@@ -170,6 +170,27 @@ def test_what_commits_say_is_proposed_the_surest_alone(shell: Shell) -> None:
     assert shell.run("pmem inbox facts").text == ""
 
 
+@pytest.mark.parametrize("many", [1, 25])
+def test_what_a_person_rejects_of_a_commit_is_told_by_nothing_until_it_is_undone(
+    shell: Shell, many: int
+) -> None:
+    for n in range(many):
+        said = f"We decided to use esbuild{n} for the shop, because webpack{n} was slow"
+        assert shell.run(f"{COMMIT} -m 'Bundle {n}' -m '{said}'").code == 0
+    shell.run("pmem init --no-import; pmem import git")
+    tells = ("search 'webpack0 or esbuild0'", "context 'webpack0 or esbuild0'")
+    assert all("webpack0 was slow" in shell.run(f"pmem {one}").text for one in tells)
+    (line,) = (it for it in shell.run("pmem inbox facts").text.splitlines() if "webpack0" in it)
+    assert shell.run(f"pmem inbox reject {line.split()[0]}").code == 0
+    for one in tells:
+        told = shell.run(f"pmem {one}").text
+        assert [word for word in ("webpack0", "Bundle 0") if word in told] == []
+        assert many == 1 or "webpack1" in told
+    assert "0 added" in shell.run("pmem import git").text
+    assert shell.run("pmem undo").code == 0
+    assert all("webpack0 was slow" in shell.run(f"pmem {one}").text for one in tells)
+
+
 def test_progress_is_told_on_a_terminal_only(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     shell.run(f"{COMMIT} -m Begin")
     monkeypatch.chdir(shell.folder)

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from pmem.core.filters import cited_files
+from pmem.core.outcomes import COMMIT
 from pmem.core.policy import CATEGORY_OF_KIND, PROCEDURAL
 from pmem.core.retrieval.collection import Document
 from pmem.core.retrieval.forms import joined_words
@@ -47,6 +48,7 @@ from pmem.values.records import (
     Record,
     Relationship,
     Scope,
+    Standing,
     State,
 )
 
@@ -220,7 +222,8 @@ def _entries(record: Record) -> Iterator[IndexedDocument]:
     elif isinstance(record, Episode):
         yield _episode(searched_part(record))
     elif isinstance(record, Chunk):
-        if record.merged_into is None:  # else the summary stands in a later chunk's
+        if record.merged_into is None and not _is_of_commits(record):
+            # one that is merged stands in a later chunk's, and what commits say in their messages
             yield _chunk(searched_part(record))
         yield from _messages(record.messages, record, record.conversation)
     elif isinstance(record, Conversation):
@@ -231,11 +234,18 @@ def _messages(
     messages: Sequence[Message], record: Chunk | Conversation, conversation: str
 ) -> Iterator[IndexedDocument]:
     first = _first_place(record)
+    rejected = {one.message for one in record.facts if one.standing is Standing.REJECTED}
     for place, message in searched_messages(messages):
-        if message.removed:
+        is_refused = message.id in rejected and _is_of_commits(record)
+        if message.removed or is_refused:
             continue
         text = messages[place].content[:SEARCHED_CHARACTERS]
         yield _message(message, conversation, record.app, first + place)._replace(text=text)
+
+
+def _is_of_commits(record: Chunk | Conversation) -> bool:
+    """Tell whether a record has commits in place of talk; what they say is git's to keep."""
+    return any(one.startswith(COMMIT) for fact in record.facts for one in fact.evidence)
 
 
 def summary_id(chunk: Chunk) -> str:

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import Final
 
-VERSION: Final = 47
+VERSION: Final = 48
 """Another one makes every index anew: it changes whenever what is kept does."""
 
 _RECORDS: Final = """
