@@ -5,7 +5,6 @@
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,50 +16,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
 UPDATE = bool(os.environ.get("UPDATE_TRANSCRIPTS"))
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 MONDAY = datetime(2026, 11, 23, 9, 0, tzinfo=UTC)
-COURIER = {
-    "AGENTS.md": """# Courier
-
-Courier books parcels with carriers and prints their labels.
-
-## Working here
-
-- Run `make check` before each commit.
-- A change of a table is a file in `migrations/`: write it, run `make schema`, commit both.
-
-## Rules
-
-- Money is an integer of cents, never a float.
-- Never log the address of a customer.
-- Only `carriers/` talks to a carrier; all other code calls `carriers.book()`.
-""",
-    "carriers/AGENTS.md": """# Carriers
-
-- Retry a booking with the same key, or the customer pays twice.
-- A carrier that does not answer within 3 s raises `CarrierDown`.
-""",
-    "docs/adr/0001-book-through-a-queue.md": """# 1. Book through a queue
-
-Date: 2026-03-02
-
-## Status
-
-Accepted
-
-## Context
-
-Carriers are down for minutes at a time, and customers do not wait.
-
-## Decision
-
-We book each parcel through a queue in PostgreSQL.
-
-## Consequences
-
-A label may come a minute after the order.
-""",
-}
-"""A project that has its rules already; its commit names one more."""
-FIRST_COMMIT = "Print labels\n\nConstraint: the printers in the depots take A6 labels only"
 EXIT = re.compile(r"\s+# exit (\d+)$")
 FENCE = re.compile(r"[^`].*")
 ID = re.compile(r"\b(?=[a-z]*[0-9])[0-9a-z]{8}\b")
@@ -120,21 +75,8 @@ class Week:
         return ID.sub(lambda found: known.get(found[0], found[0]), otherwise)
 
 
-def lay_out(folder: Path) -> None:
-    for name, text in COURIER.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    who = ("-c", "user.name=Cleo", "-c", "user.email=cleo@example.org")
-    for words in (("init", "-qb", "main"), ("add", "."), ("commit", "-qm", FIRST_COMMIT)):
-        subprocess.run(["git", *who, *words], cwd=folder, check=True)
-
-
 def test_the_tutorial_comes_out_as_it_is_written(tmp_path: Path) -> None:
-    home = tmp_path / "people"
-    home.mkdir()
-    lay_out(home / "remote" / "courier")
-    week = Week(os.path.realpath(home))
+    week = Week(os.path.realpath(tmp_path))  # nothing is there but what the page types
     written = PAGE.read_text(encoding="utf-8")
     with known_ids():
         replayed = "\n".join(week.replay(written)) + "\n"
