@@ -365,7 +365,8 @@ def _section(words: str, command: Any, context: Any) -> str:
 
 _EXIT_CODES = {
     0: "Done.",
-    1: "It ran, and the answer is no: it found something wrong, or nothing at all.",
+    1: "It ran, and the answer is no: something is wrong or left to do, or `search --exit-status` "
+    "found nothing.",
     2: "The command line does not make sense.",
     3: "What you named is not there or could be several things, or a value is not allowed.",
     4: "There is no memory in this folder or any folder above it.",
