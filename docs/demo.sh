@@ -35,7 +35,7 @@ END
 [ ! -f "$bin/activate" ] || echo "  . '$bin/activate'"
 cat <<'END'
   pmem init
-  pmem add "We use PostgreSQL" --type decision
+  pmem add "We use PostgreSQL" --type decision --subject database
   pmem conversation start "First talk"
   pmem context "which database" --budget 1000
 END

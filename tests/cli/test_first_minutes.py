@@ -75,4 +75,6 @@ def test_what_the_demo_says_to_do_next_works_as_it_is_printed(tmp_path: Path) ->
     assert len(lines) > 3
     without = os.pathsep.join(part for part in os.environ["PATH"].split(os.pathsep) if part != BIN)
     line = f"PATH={quote(without)}; set -e; {'; '.join(lines)}"
-    assert "We use PostgreSQL" in _sh(line, tmp_path)
+    told = _sh(line, tmp_path)
+    assert "- [database] We use PostgreSQL" in told
+    assert "(pmem: 1 shown, 0 left out)\n" in told, "the task has an answer"

@@ -157,7 +157,7 @@ def test_a_memory_that_begins_later_is_no_sign_of_a_wrong_clock(root: str) -> No
     assert pmem("check", "records", "--json").data["records"]["findings"] == []
 
 
-@pytest.mark.parametrize(("query", "why"), [("host", "nothing answers the task, "), ("", "")])
+@pytest.mark.parametrize(("query", "why"), [("host", "no good match, "), ("", "")])
 def test_a_context_counts_what_begins_later_as_left_out(query: str, why: str, root: str) -> None:
     pmem("add", "The queue runs on the host", "--now", AHEAD)
     told = pmem("context", *filter(None, [query])).out.decode()

@@ -73,15 +73,15 @@ def test_a_task_that_nothing_answers_gets_what_every_task_needs_and_is_told(
     built = context(project, "Recommend a restaurant", budget=160)
     assert section(built, "recalled") == []
     assert len(section(built, "memory")) == 3
-    assert "nothing answers the task" in built.text
-    assert "nothing answers" not in context(project, budget=600).text
+    assert "no good match" in built.text
+    assert "no good match" not in context(project, budget=600).text
 
 
 def test_a_word_that_many_memories_have_is_no_answer() -> None:
     workspace = in_memory(**{"context.standing": ""})
     for number in range(50):
         keep(workspace, f"Write down case {number} of {number * 7}")
-    assert "nothing answers the task" in context(workspace, "write a poem on spring").text
+    assert "no good match" in context(workspace, "write a poem on spring").text
     keep(workspace, "Poems are set in italics")
     assert section(context(workspace, "write a poem on spring"), "recalled") != []
 

@@ -32,8 +32,8 @@ PATIENCE: Final = 30
 OVER_BUDGET: Final = "over_budget"
 PINNED: Final = "pinned"
 """Why an item that somebody pinned is shown."""
-UNANSWERED: Final = "nothing answers the task"
-"""What the receipt says where that is so."""
+UNANSWERED: Final = "no good match"
+"""What the receipt says where nothing answers the task, or only by a chance word."""
 
 _DROPPED: Final = (
     *("further", "summaries", "earlier", "yours", "recalled", "updates", "recent", "memory"),
