@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pmem.assistants.events import spoken
+from pmem.assistants.trial import can_serve
 from pmem.core.context.parts import Item
 from pmem.core.context.writing import fence_of
 from pmem.core.filters import Filter
@@ -36,7 +37,7 @@ MOST_CHARACTERS: Final = 2200
 LATER: Final = "Said earlier, and perhaps worth keeping:"
 _CLOSING: Final = (
     "Keep what the code does not show: one sentence each, with the files that it is about"
-    " (`remember`, `tried`). Drop the rest, and do not speak of it."
+    " ({}). Drop the rest, and do not speak of it."
 )
 _ANSWER: Final = "If a program reads your answer, give it once more at the end."
 _READ: Final = 1500
@@ -104,13 +105,18 @@ def question_now(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str
     `noted` is what the memory has of it already. Empty where there is nothing to quote.
     """
     quoted = list(_numbered(_chosen(said, noted), "you: "))
-    return "\n".join([ASKS, *fence_of(quoted), f"{_CLOSING} {_ANSWER}"]) if quoted else ""
+    return "\n".join([ASKS, *fence_of(quoted), f"{_closing()} {_ANSWER}"]) if quoted else ""
 
 
 def question_later(said: Sequence[SessionWords], noted: Iterable[str] = ()) -> str:
     """Write what an assistant is asked at a start of what was said in an earlier session."""
     quoted = list(_numbered(_chosen(said, noted), "the assistant: "))
-    return "\n".join([LATER, *fence_of(quoted), _CLOSING]) if quoted else ""
+    return "\n".join([LATER, *fence_of(quoted), _closing()]) if quoted else ""
+
+
+def _closing() -> str:
+    """Return what to do with what is quoted, by the tools, or by commands where none start."""
+    return _CLOSING.format("`remember`, `tried`" if can_serve() else "`pmem add`, `pmem tried`")
 
 
 def _numbered(chosen: Mapping[SessionWords, str], assistant: str) -> Iterator[Item]:

@@ -5,6 +5,7 @@ import os
 import re
 from pathlib import Path
 from typing import Any, Final
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -74,6 +75,17 @@ def test_a_session_with_a_correction_and_a_reason_is_asked_once(root: str) -> No
     assert f'"{REASON}"' in asked
     session.ask("and never deploy on Fridays, because nobody is there to help")
     assert stop(session) == ""
+
+
+@pytest.mark.parametrize("asks", ["stop", "start"])
+def test_where_the_tools_do_not_start_the_commands_are_named(root: str, asks: str) -> None:
+    with mock.patch("pmem.assistants.trial.find_spec", return_value=None):
+        assert pmem("setup", "claude-code").code == 0
+        told = stop(session_of(RULE, REASON), "claude-code" if asks == "stop" else "cursor")
+        told = told or start()
+    assert RULE in told
+    assert "(`pmem add`, `pmem tried`)" in told
+    assert "`remember`" not in told
 
 
 def test_a_session_of_orders_and_thanks_is_not_asked(root: str) -> None:
