@@ -21,6 +21,18 @@ _REVERT: Final = re.compile(
     r'|Revert(?:\([^)]{1,40}\))?!?:? (?!to\b)(?P<bare>[^"]{3,200})$',
     re.IGNORECASE,
 )
+_SUBJECT_REASON: Final = re.compile(
+    r"(?P<tried>[^:]{3,80}?)(?:,? because |(?:: | [-–—] )(?=(?:it|they|we|the|this|that|there)\b))"
+    r"(?P<why>\S+(?: \S+){2,})",
+    re.IGNORECASE,
+)
+"""What was taken back, and behind a colon or a dash a sentence that says why."""
+_HOLLOW: Final = re.compile(
+    r"(?:(?:a |the )?(?:initial|first|more|minor|small|some|various|misc|wip)\b ?)*"
+    r"(?:commit|start|init|wip|update|change|fix|fixe|tweak|edit|cleanup|work|misc|stuff)?s?\.?",
+    re.IGNORECASE,
+)
+"""A subject that says nothing."""
 _AGAIN: Final = re.compile(r'(?:Reapply|Reland|Revert "Revert|Revert "Reapply)\b', re.IGNORECASE)
 _OUGHT: Final = re.compile(r"This reverts (?:commit|PR|pull request)\b.*", re.IGNORECASE)
 _TRAILER: Final = re.compile(r"(?P<key>[A-Z][A-Za-z]{2,20}): (?P<value>\S.*)")
@@ -104,8 +116,11 @@ def plain_subject(subject: str) -> str:
 
 def _dead_end(reverted: str, body: str) -> CommitClaim:
     tried = plain_subject(reverted)
-    because, confidence = _why_reverted(_OUGHT.sub("", body)), _TOLD
-    if len(because) < len("it broke"):
+    said = _SUBJECT_REASON.fullmatch(tried)
+    tried, why = (said["tried"], said["why"]) if said else (tried, "")
+    told = (_why_reverted(_OUGHT.sub("", body)), why)
+    because, confidence = next((it for it in told if len(it) >= len("it broke")), ""), _TOLD
+    if not because:
         because, confidence = "it was reverted, and the commit gives no reason", _NO_REASON
     content = describe_attempt(tried, because)
     return CommitClaim(MemoryType.DEAD_END, content, confidence, tried, because)
@@ -130,7 +145,9 @@ def _of_trailers(subject: str, body: str) -> Iterator[CommitClaim]:
         if found["key"] == "Rejected":
             what, _, why = map(str.strip, value.partition("|"))
             because = f": {why}" if why else ""
-            value = f"{plain_subject(subject)}, instead of {what}{because}"
+            done = plain_subject(subject)
+            value = f"{done}, instead of {what}" if _says(done) else f"{what} was rejected"
+            value += because
         yield CommitClaim(type_, value, _SURE)
 
 
@@ -143,7 +160,12 @@ def _of_reasons(subject: str, body: str) -> Iterator[CommitClaim]:
     given = sorted((one for one in reasons if one[0]), key=lambda one: -one[0])[:_MOST_REASONS]
     type_ = MemoryType.DECISION if chosen else MemoryType.FACT
     for confidence, sentence in given:
-        yield CommitClaim(type_, f"{title.rstrip('.')}. {sentence}", confidence)
+        told = f"{title.rstrip('.')}. {sentence}" if _says(title) else sentence
+        yield CommitClaim(type_, told, confidence)
+
+
+def _says(subject: str) -> bool:
+    return not _HOLLOW.fullmatch(subject)
 
 
 def _weight_of(sentence: str, *, chosen: bool) -> float:

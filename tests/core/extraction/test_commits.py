@@ -51,6 +51,43 @@ def test_every_form_of_a_revert_tells_its_reason(text: str) -> None:
     assert found.because == (given or "it was reverted, and the commit gives no reason")
 
 
+SUBJECTS = {
+    "Revert the retry: the vendor blocks us after three calls": (
+        "the retry", "the vendor blocks us after three calls",
+    ),
+    "Revert the retry - it doubles the load": ("the retry", "it doubles the load"),
+    "Revert retries because the vendor blocks us": ("retries", "the vendor blocks us"),
+    "revert(api): fix(pay): cache of rates, because it served stale prices (#12)": (
+        "cache of rates", "it served stale prices",
+    ),
+    "Revert board files: add the node of the fan": ("board files: add the node of the fan", None),
+    "Revert the page: the docs": ("the page: the docs", None),
+    'Revert "Cache: the rates of today are kept"': ("the rates of today are kept", None),
+    "Revert the retry: the vendor blocks us\n\nCustomers paid twice for it.": (
+        "the retry", "Customers paid twice for it.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SUBJECTS)
+def test_a_reason_in_the_subject_of_a_revert_is_told(text: str) -> None:
+    (found,) = proposals_of(text)
+    tried, because = SUBJECTS[text]
+    reason = because or "it was reverted, and the commit gives no reason"
+    assert (found.tried, found.because) == (tried, reason)
+
+
+@pytest.mark.parametrize(
+    "subject", ["Start", "wip", "Initial commit", "More fixes.", "feat: updates"]
+)
+def test_a_subject_that_says_nothing_stands_before_no_reason(subject: str) -> None:
+    reason = "We use the old parser because it keeps the comments of a file."
+    (found, *_) = proposals_of(f"{subject}\n\n{reason}")
+    assert found.content == reason
+    (found,) = proposals_of(f"{subject}\n\nRejected: Kafka | it has no routing")
+    assert found.content == "Kafka was rejected: it has no routing"
+
+
 REASONS = """
 because it keeps the comments of the file
 since the new one loses comments on every save
