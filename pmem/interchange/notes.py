@@ -231,7 +231,7 @@ def _with_targets(block: MarkdownBlock) -> MarkdownBlock:
 def _homes(blocks: Sequence[MarkdownBlock]) -> dict[int, tuple[str, ...]]:
     """Return by the first line of each block the folder or file that is said to have it all.
 
-    What a section says holds to its end, what stands above a list for this list.
+    What a section says holds up to the next heading, what stands above a list for this list.
     """
     homes: dict[int, tuple[str, ...]] = {}
     home: tuple[str, ...] = ()
@@ -242,7 +242,7 @@ def _homes(blocks: Sequence[MarkdownBlock]) -> dict[int, tuple[str, ...]]:
         goes_on = block.kind is MarkdownKind.BULLET or not is_lead
         if found and (found["section"] or block.kind is MarkdownKind.PARAGRAPH):
             home, section, is_lead = (found["name"],), block.headings, not found["section"]
-        elif block.headings[: len(section)] != section or not goes_on:
+        elif block.headings != section or not goes_on:
             home = ()
         homes[block.lines[0]] = home
     return homes

@@ -36,8 +36,6 @@ PATH: Final = r"`((?=[^`]*[./])[\w.-]+(?:/[\w.*-]+)*/?)`"
 """A file, a folder or a pattern in back quotes."""
 _PHRASE: Final = 3
 _PAIR: Final = 2
-
-
 LONGEST_STEPS: Final = 1200
 """Characters of the steps of a numbered list."""
 LONGEST_LEAD: Final = 120
@@ -51,6 +49,7 @@ _RULES: Final = re.compile(
 _WHEN: Final = re.compile(r"\b(?:when|if|until|unless|before|once)\b")
 _LABELLED: Final = re.compile(r"(\*\*|__)(?:(?!\1).)+(?::\1|\1\s*(?::|[-–—]))")
 _LABEL: Final = re.compile(r"[^`:.]{1,60}(?:: | [-–—]{1,2} )")
+_VALUE: Final = re.compile(rf"{_LABEL.pattern}`[^`]+`")
 _DATA: Final = re.compile(r"<([a-z][\w-]*)>\s*\n\s*[\w-]+:(?:\s|\Z)")
 _CALLOUT: Final = re.compile(r"\A\s*\[!\w+\]\s*")
 _OPEN_TASK: Final = re.compile(r"\[ \]\s+")
@@ -261,7 +260,7 @@ def _leads(block: MarkdownBlock, after: Sequence[MarkdownBlock]) -> bool:
     text = block.text.rstrip(" *_")
     if text.endswith(":"):
         return True
-    if not after or after[0].kind not in _LED:
+    if not after or after[0].kind not in _LED or _VALUE.fullmatch(plain_text(text)):
         return False
     if after[0].kind is MarkdownKind.CODE:
         return len(text) <= LONGEST and bool(_code_parts(after[0]))

@@ -145,15 +145,17 @@ def test_a_section_says_where_all_is_that_it_tells_of(shell: Shell) -> None:
         "## Gone\n\nLocation: `cellar/`\n\n- Bring a light\n",
     )
     assert places(shell, "AGENTS.md") == {
-        "Location: `oven/old/{Cake}/`: Never serve these cold": ["oven/old/**"],
-        "Keep crumbs": ["oven/old/**"],
+        "Location: `oven/old/{Cake}/`": ["oven/old/**"],
+        "Never serve these cold": ["oven/old/**"],
+        "Keep crumbs": [],
         "Do not edit `go.sum`": ["/go.sum"],
         "Located in `jam/` (e.g. `jam/plum.jam`).": ["jam/**"],
         "Stir it by hand": ["jam/**"],
         "Site (`site/`): Paint it white": ["site/**"],
         "Always close the door.": [],
         "Open the window (`make.sh`)": [],
-        "Location: `cellar/`: Bring a light": [],
+        "Location: `cellar/`": [],
+        "Bring a light": [],
     }
 
 

@@ -85,6 +85,15 @@ LEADS = {
         ("procedure", "One part with: `bb test web`"),
         ("procedure", "All parts with: `bb test`"),
     ],
+    "**Location:** `src/web/{Name}/`\n\n- Each part has a test.\n- Never nest parts.": [
+        ("fact", "Location: `src/web/{Name}/`"),
+        ("constraint", "Each part has a test."),
+        ("constraint", "Never nest parts."),
+    ],
+    "Branch: `main`\n\n1. Pull\n2. Tag it": [
+        ("fact", "Branch: `main`"),
+        ("procedure", "1. Pull; 2. Tag it"),
+    ],
     f"Location: `src/web/`\n\n{SERVER[:-3] + 'serve(routes)' * 60}\n```": [
         ("fact", "Location: `src/web/`")
     ],
