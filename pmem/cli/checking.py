@@ -112,9 +112,11 @@ def _records(session: CommandSession, options: CheckOptions) -> Report:
         done = session.run(table.CHECK_STAGED, NoArguments())
     else:
         done = session.run(table.CHECK, CheckRequest(full=options.full))
-    severities = Counter(finding.severity for finding in done.findings)
+    is_told = options == msgspec.structs.replace(_BARE, strict=options.strict)  # by the setup
+    found = [it for it in done.findings if not (is_told and it.code == "distrusted")]
+    severities = Counter(finding.severity for finding in found)
     wrong = ", ".join(counted(count, severity) for severity, count in severities.items())
-    return _findings_report(done, done.findings, wrong or f"{done.records} ok")
+    return _findings_report(done, found, wrong or f"{done.records} ok")
 
 
 def _origin(session: CommandSession, options: CheckOptions) -> Report:
@@ -207,7 +209,10 @@ def _secrets(session: CommandSession, options: CheckOptions) -> Report:
     request = ScanRequest(staged=options.staged, history=options.history)
     done = session.run(table.SCAN, request)
     files = counted(done.files, "version" if options.history else "file")
-    return _findings_report(done, done.findings, f"{len(done.findings) or 'none'} in {files}")
+    unread = sum(finding.code == "unread" for finding in done.findings)
+    wrong = f"{len(done.findings) - unread or 'none'} in {files}"
+    wrong += f", {unread} of them not read" * bool(unread)
+    return _findings_report(done, done.findings, wrong)
 
 
 def _setup(session: CommandSession, options: CheckOptions) -> Report:
@@ -227,8 +232,14 @@ def _setup(session: CommandSession, options: CheckOptions) -> Report:
             if options.parts or state != "ok"
         ],
         errors=states["wrong"],
-        steps=[_FIX] * (states["wrong"] > 0 and not options.fix),
+        steps=_fix(session, wanted=states["wrong"] > 0 and not options.fix),
     )
+
+
+def _fix(session: CommandSession, *, wanted: bool) -> list[str]:
+    """Return how to fix something, if that is wanted and the folder can be written."""
+    can = not session.read_only and os.access(session.workspace.root, os.W_OK)
+    return [_FIX] * (wanted and can)
 
 
 def _state(item: "Diagnosis") -> str:
@@ -282,7 +293,7 @@ def _citations(session: CommandSession, options: CheckOptions) -> Report:
         errors=done.stale - warnings,
         warnings=warnings,
         found=[_citation_finding(each, named=bool(options.parts)) for each in done.items],
-        steps=[_FIX] * bool(moved) + [_SETTLE] * (is_lost and bool(options.parts)),
+        steps=_fix(session, wanted=moved > 0) + [_SETTLE] * (is_lost and bool(options.parts)),
     )
 
 

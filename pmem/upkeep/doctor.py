@@ -20,7 +20,7 @@ from pmem.upkeep.integrity import CheckRequest, check, link_findings, settings_f
 from pmem.values.records import STORES
 from pmem.values.times import day
 from pmem.vcs import gitsetup, hooksetup
-from pmem.vcs.ignoring import exposed, hide, ignored
+from pmem.vcs.ignoring import DISTRUSTED, exposed, hide, ignored
 from pmem.vcs.repair.mending import CODES, mend
 
 
@@ -199,8 +199,10 @@ def _unfinished(workspace: Workspace, fix: bool) -> _Seen:
     return _Seen(not pending, detail)
 
 
-def _private(workspace: Workspace, fix: bool) -> _Seen:
+def _private(workspace: Workspace, fix: bool) -> _Seen | None:
     found = left = exposed(workspace)
+    if any(finding.code == DISTRUSTED for finding in found):
+        return None  # what is said of git says so
     if found and fix:
         hide(workspace)
         left = exposed(workspace)

@@ -29,6 +29,8 @@ from pmem.storage.jsonfiles import scratch
 from pmem.values.records import STORES, Chunk, Conversation, Episode, Memory
 
 TRANSCRIPTS: Final = (STORES[Conversation], STORES[Chunk])
+DISTRUSTED: Final = "distrusted"
+"""The code of a finding that git did not look, as the repository belongs to another user."""
 _NEW_RECORD: Final = "a.json"
 _OPEN: Final = ("--others", "--exclude-standard", "--directory", "--no-empty-directory")
 
@@ -43,7 +45,7 @@ def exposed(workspace: Workspace) -> list[Finding]:
         return [*_exposed(workspace, path)]
     except git.Distrusted as error:
         sentence = f"{path} was not looked at, as {error.message}; {error.hint}"
-        return [Finding(path, "exposed", sentence, severity="warning")]
+        return [Finding(path, DISTRUSTED, sentence, severity="warning")]
 
 
 def _exposed(workspace: Workspace, path: str) -> Iterator[Finding]:

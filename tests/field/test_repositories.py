@@ -166,6 +166,7 @@ def test_a_repository_that_git_distrusts_is_named(
     assert pmem("list").code == 0
     assert cure in pmem("check", "setup").out.decode()
     assert cure in pmem("check", "records").out.decode()
+    assert pmem("check").out.decode().count("git config --global") == 1
     assert pmem("why", "README:1").code == 3
 
 

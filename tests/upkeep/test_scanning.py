@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from random import Random
 from typing import Final
+from unittest import mock
 
 import pytest
 
@@ -86,6 +87,16 @@ CI: Final = ("github", "gitlab")
 def test_a_file_that_cannot_be_read_is_no_clean_one(repository: str) -> None:
     os.symlink("/etc/hostname", f"{ROOT}/long-term-memory/mjwaid1q-00000002.json")
     assert [code for _, code, _ in told()] == ["unread"]
+    done = pmem("check", "secrets")
+    assert (done.code, "files, 1 of them not read" in done.out.decode()) == (1, True)
+
+
+def test_no_fix_is_proposed_where_nothing_can_be_written(repository: str) -> None:
+    Path(repository, ".gitignore").unlink()
+    assert "`pmem check --fix`" in pmem("check", "setup").out.decode().splitlines()[-1]
+    with mock.patch("os.access", return_value=False):
+        assert "`pmem check --fix`" not in pmem("check", "setup").out.decode().splitlines()[-1]
+    assert "`pmem check --fix`" not in pmem("check", "setup", "--read-only").out.decode()[-60:]
 
 
 def test_only_what_the_commit_brings_is_looked_at(repository: str) -> None:
