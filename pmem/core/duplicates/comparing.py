@@ -89,6 +89,8 @@ def find_change(one: Claim, other: Claim) -> Verdict | None:
             if uses(claim, value) and all(item.value in claim.content for item in subject):
                 return Verdict(Relation.UPDATE, CHANGED, "one tells what became of the other")
         told = list(changes(teller))
+        if not told:
+            continue
         said = state(claim.items)
         held = [said, *(now for _, now in changes(claim))]
         for before, now in told:

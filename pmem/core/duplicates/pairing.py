@@ -56,12 +56,14 @@ def pairs(
     *,
     link_min: float,
     most_links: int = 3,
+    only: int | None = None,
 ) -> list[Pair]:
     """Return the claims that relate, in the order of their places.
 
     Duplicates, updates and contradictions come all, but for the caps above. Neighbours have a
     score of `link_min` at least; the closest are taken first, as long as neither of the two has
-    `most_links` of them. Claims of different `groups` are not compared.
+    `most_links` of them. Claims of different `groups` are not compared, and where `only` one
+    matters, the others are not compared with each other.
 
     Another order of the claims gives the same pairs, except which of several copies of one text
     stands for them.
@@ -69,9 +71,9 @@ def pairs(
     found: dict[Key, Verdict] = {}
     for places in _grouped(range(len(groups)), lambda place: groups[place]):
         single = _pair_copies(claims, places, found)
-        scores = _pair_alike(claims, single, found)
+        scores = _pair_alike(claims, single, found, only)
         if most_links > 0:
-            scores |= _weigh_neighbours(claims, single, link_min, found, scores)
+            scores |= _weigh_neighbours(claims, single, link_min, found, scores, only)
             _link(claims, single, scores, link_min, most_links, found)
     return [Pair(*places, found[places]) for places in sorted(found)]
 
@@ -90,19 +92,23 @@ def _pair_copies(
 
 
 def _pair_alike(
-    claims: Sequence[Claim], single: Sequence[int], found: dict[Key, Verdict]
+    claims: Sequence[Claim], single: Sequence[int], found: dict[Key, Verdict], only: int | None
 ) -> dict[Key, float]:
     """Find what claims of the same words, or all but one, tell; weigh others of the same words."""
     scores: dict[Key, float] = {}
     for one, other in _alike(claims, single):
         key = (one, other) if one < other else (other, one)
-        if key not in found and key not in scores:
+        if _matters(key, only) and key not in found and key not in scores:
             verdict = compare(claims[key[0]], claims[key[1]])
             if verdict.relation not in (Relation.NEIGHBOUR, Relation.DISTINCT):
                 found[key] = verdict
             elif claims[one].base == claims[other].base:
                 scores[key] = verdict.score
     return scores
+
+
+def _matters(key: Key, only: int | None) -> bool:
+    return only is None or only in key
 
 
 def _alike(claims: Sequence[Claim], single: Sequence[int]) -> Iterator[Key]:
@@ -144,6 +150,7 @@ def _weigh_neighbours(
     link_min: float,
     found: dict[Key, Verdict],
     known: dict[Key, float],
+    only: int | None,
 ) -> dict[Key, float]:
     """Weigh claims of different words that share rare ones; some tell what became of others."""
     listed = [
@@ -161,7 +168,8 @@ def _weigh_neighbours(
         for other in _sharing_rare_words(place, claims[place], holders, rank):
             key = (place, other) if place < other else (other, place)
             one, two = claims[key[0]], claims[key[1]]
-            if key in found or key in known or key in scores or one.base == two.base:
+            is_told = key in found or key in known or key in scores
+            if is_told or not _matters(key, only) or one.base == two.base:
                 continue
             changed = find_change(one, two)
             if changed is not None:

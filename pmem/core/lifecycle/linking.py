@@ -44,7 +44,8 @@ def close_to(memory: Memory, others: Sequence[Memory]) -> Close:
     """
     new = len(others)
     claims = [*(_claim(other.content) for other in others), _claim(memory.content)]
-    found = pairs(claims, [None] * len(claims), link_min=LINK_AT, most_links=new)
+    alone = [None] * len(claims)
+    found = pairs(claims, alone, link_min=LINK_AT, most_links=new, only=new)
     close = [(pair.verdict, others[pair.first]) for pair in found if pair.second == new]
     kept = [
         (verdict, other)

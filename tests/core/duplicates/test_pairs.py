@@ -65,6 +65,32 @@ def test_the_order_of_memories_does_not_matter(contents: list[str], drawn: rando
     assert by_text(contents) == by_text(mixed)
 
 
+@settings(max_examples=examples(60))
+@given(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=12), st.data())
+def test_one_claim_has_the_same_pairs_where_only_that_matters(
+    contents: list[str], data: st.DataObject
+) -> None:
+    claims = [claim_of(content) for content in contents]
+    one = data.draw(st.integers(0, len(claims) - 1))
+    every, only = (
+        pairs(claims, [0] * len(claims), link_min=0.2, most_links=len(claims), only=only)
+        for only in (None, one)
+    )
+    of_one = [pair for pair in every if one in (pair.first, pair.second)]
+    assert [pair for pair in only if one in (pair.first, pair.second)] == of_one
+
+
+def test_a_new_claim_among_many_alike_is_compared_with_these_alone() -> None:
+    words = "worker queue ledger vendor cache order export invoice".split()
+    drawn = random.Random(3)
+    claims = [claim_of(f"The service {' '.join(drawn.choices(words, k=6))}") for _ in range(120)]
+
+    def work(only: int | None) -> int:
+        return calls(lambda: pairs(claims, [0] * 120, link_min=0.3, most_links=120, only=only))
+
+    assert 3 * work(119) < work(None)
+
+
 def test_only_claims_of_one_group_are_compared() -> None:
     claims = [claim_of("We use Redis.")] * 4
     related = pairs(claims, ["a", "b", "a", "b"], link_min=0.3)
