@@ -231,10 +231,10 @@ def pair_rules(
             if pairs[n] is None and free is not None:
                 pairs[n] = left.pop(free)
     here = {rule.file for rule in rules}
-    words = {identifier: _words(one.text) for identifier, one in left.items()}
+    words = {identifier: words_of(one.text) for identifier, one in left.items()}
     for n, rule in enumerate(rules):
         if pairs[n] is None:
-            asked = _words(rule.note.text)
+            asked = words_of(rule.note.text)
             ranked = [
                 (one.is_changed, share, identifier)  # rather one that people changed
                 for identifier, one in left.items()
@@ -251,5 +251,6 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return 2 * len(one & other) / ((len(one) + len(other)) or 1)
 
 
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text, which are compared without case."""
     return frozenset(_WORD.findall(text.casefold()))

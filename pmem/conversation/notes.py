@@ -15,12 +15,13 @@ from pmem.conversation.note_files import (
     is_name,
     note_files,
     pair_rules,
+    words_of,
 )
 from pmem.core.filters import Filter
 from pmem.core.followed_rules import KIND, FollowedRule, followed
 from pmem.core.lifecycle.states import closed, moved, restored
 from pmem.core.retention import changed
-from pmem.errors import InvalidValue
+from pmem.errors import InvalidValue, PmemError
 from pmem.interchange import Skipped, UnusedPart
 from pmem.interchange.notes import Note, NotesFile, is_instructions, is_of_project, read_notes
 from pmem.interchange.sessions import LOOKED_AT, program_of_chat
@@ -31,6 +32,7 @@ from pmem.project.caller import needs_leave
 from pmem.project.secret_gate import SecretFound
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in
+from pmem.storage.git.project_files import Unreadable
 from pmem.values.fields import Admit, Progress, as_it_is, asked, ignore_progress
 from pmem.values.ids import short
 from pmem.values.programs import TITLES
@@ -184,7 +186,8 @@ class _NotesImport:
 
     def _follow(self, one: FollowedRule, rule: PlacedRule) -> None:
         """Let a memory say what its rule says now, unless somebody changed what it says."""
-        if one.is_edited and rule.note.text not in (one.text, one.memory.content):
+        is_other = rule.note.text not in (one.text, one.memory.content)
+        if is_other and (one.is_edited or self._is_by_hand(one)):
             self._ask(one, rule.note.text)
             return
         wanted = _edit_of(self._workspace, one, rule)
@@ -198,6 +201,20 @@ class _NotesImport:
             if not self._dry_run:
                 _change(self._workspace, one, rule, wanted)
             self.counts["updated"] += 1
+
+    def _is_by_hand(self, one: FollowedRule) -> bool:
+        """Tell whether a memory's file was edited: it has words that its rule never had.
+
+        What is cited is as it was, and what an import makes of it has only its words.
+        """
+        path = _path_of(self._workspace, one.file or "")
+        try:
+            text = self._workspace.sources.read(self._workspace.sources.named(path) or "", 1 << 20)
+        except (PmemError, Unreadable):
+            return False
+        if words_of(one.memory.content) <= words_of(text.decode("utf-8", "replace")):
+            return False
+        return not verify(self._workspace, VerifyRequest(references=(one.memory.id,))).items
 
     def _said_nowhere(
         self, gone: Sequence[FollowedRule], read: Collection[str], near: ProjectNames

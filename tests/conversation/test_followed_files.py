@@ -302,6 +302,19 @@ def test_many_rules_that_changed_at_once_are_followed(shell: Shell) -> None:
     assert {one["id"] for one in memories(shell).values()} == before
 
 
+def test_what_was_edited_by_hand_stays_while_its_file_says_what_it_said(shell: Shell) -> None:
+    store = Path(shell.folder, ".project-memory", "long-term-memory")
+    (record,) = (one for one in store.glob("*.json") if STYLE in one.read_text())
+    edited = "Use tabs, never spaces, but in YAML."
+    record.write_text(record.read_text().replace(STYLE, edited))
+    for _ in range(2):
+        done = take(shell)
+        assert (done["updated"], done["unchanged"], done["added"]) == (0, 3, 0)
+        assert edited in memories(shell)
+    write(shell, FILE.replace(LOGS, "Never log a name."))
+    assert (take(shell)["updated"], edited in memories(shell)) == (1, True)
+
+
 @pytest.mark.parametrize("host", ["agents-md", "claude"])
 @pytest.mark.parametrize("name", ["CLAUDE.md", "AGENTS.md"])
 def test_no_rule_moves_into_what_pmem_wrote(tmp_path: Path, name: str, host: str) -> None:
