@@ -324,6 +324,7 @@ def _computed(session: CommandSession, arguments: Sequence[str]) -> Any:
             raise UsageError("a command is missing", "`--help` lists them") from None
         return Answer(data=None, note=error.message, exit_code=UsageError.exit_code)
     except ClickException as error:
-        from pmem.cli.usage import sentence
+        from pmem.cli.usage import is_out_of_range, sentence
 
-        raise UsageError(*sentence(error)) from None
+        kind = InvalidValue if is_out_of_range(error) else UsageError
+        raise kind(*sentence(error)) from None

@@ -67,6 +67,11 @@ _NO_READER: Final = (
 )
 
 
+def is_out_of_range(error: ClickException) -> bool:
+    """Tell whether a number is one, and none that is allowed: that is no wrong command line."""
+    return " is not in the range " in error.format_message()
+
+
 def sentence(error: ClickException) -> tuple[str, str]:
     """Return what is wrong with a command line, and what to do next."""
     context = getattr(error, "ctx", None)
