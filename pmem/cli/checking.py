@@ -124,7 +124,8 @@ def _origin(session: CommandSession, options: CheckOptions) -> Report:
 
     if options.accept:
         return _take(session, options)
-    done = session.run(table.CHECK_ORIGINS, OriginRequest(signed=options.signed))
+    asked = OriginRequest(signed=options.signed, named=bool(options.parts))
+    done = session.run(table.CHECK_ORIGINS, asked)
     found = done.findings
     if options.parts:
         severe = {"warning": "error"}

@@ -1,7 +1,7 @@
 """Why each memory is in a context, in words that a reader can check by hand."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -11,10 +11,12 @@ from pmem.core.filters import EVERYTHING, cited_symbols, covers
 from pmem.core.lifecycle.neighbours import OUTRANKS
 from pmem.core.lines import shortened
 from pmem.core.places import applies_within
+from pmem.core.retrieval.documents import shown_text, summary_id
 from pmem.core.retrieval.forms import likeness
 from pmem.core.retrieval.question import is_english, searched_part
 from pmem.core.retrieval.related_words import related
 from pmem.core.text.terms import terms
+from pmem.project.workspace import Workspace
 from pmem.search.context_answers import ContextSource, task_paths, task_symbols
 from pmem.values.ids import short
 from pmem.values.records import Memory
@@ -86,7 +88,7 @@ class Reasons:
     def told(self, context: Context, own: Iterable[ContextSource]) -> Context:
         """Return a context whose items say what speaks for each.
 
-        Where that is wanted, the memories that it leaves out say how they begin; `own` are the
+        Where that is wanted, what it leaves out says how it begins; `own` are the
         sources beside the project's.
         """
         sections = tuple(
@@ -99,10 +101,12 @@ class Reasons:
         )
         if not self._source.request.explain:
             return replace(context, sections=sections)
+        wanted = {one.id for one in context.omitted}
         starts = {
-            memory.id: shortened(" ".join(place.mask.text(memory.content).split()), STARTS)
+            identifier: shortened(" ".join(place.mask.text(text).split()), STARTS)
             for place in (*(one.workspace for one in own), self._source.workspace)
-            for memory in place.memories.find(EVERYTHING)
+            for identifier, text in _texts(place)
+            if identifier in wanted
         }
         omitted = (replace(one, text=starts.get(one.id, one.text)) for one in context.omitted)
         return replace(context, sections=sections, omitted=tuple(omitted))
@@ -177,6 +181,18 @@ class Reasons:
             return say_why("related")
         is_newer = self._source.differing[behind].relation != OUTRANKS
         return f"it {'is newer' if is_newer else 'is trusted more'} than {short(behind)}"
+
+
+def _texts(workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Yield the text of each memory, episode, summary and message, by its id."""
+    yield from ((memory.id, memory.content) for memory in workspace.memories.find(EVERYTHING))
+    for episode in workspace.episodes.find(EVERYTHING):
+        yield episode.id, shown_text(episode)
+    for chunk in workspace.chunks.find():
+        yield from ((chunk.id, chunk.summary), (summary_id(chunk), chunk.summary))
+        yield from ((message.id, message.content) for message in chunk.messages)
+    for talk in workspace.conversations.find():
+        yield from ((message.id, message.content) for message in talk.recent_messages)
 
 
 def _words_with(text: str, wanted: set[str]) -> list[str]:

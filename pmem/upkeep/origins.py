@@ -32,6 +32,7 @@ _WORDS: Final = {
     RecordOrigin.OUTSIDE: f"changed outside pmem{_SINCE}",
     RecordOrigin.MISSING: f"removed outside pmem{_SINCE}",
     RecordOrigin.BROUGHT: "brought by commits that nobody has reviewed",
+    RecordOrigin.WRITTEN: "not committed",
 }
 _NAME_IT: Final = (
     "`git remote set-head origin --auto` asks it, or `pmem config trust.ref` names a branch"
@@ -39,9 +40,13 @@ _NAME_IT: Final = (
 
 
 class OriginRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the commits that brought what was reviewed must be `signed`."""
+    """Whether the commits that brought what was reviewed must be `signed`.
+
+    `named` names what is not committed, too.
+    """
 
     signed: bool = False
+    named: bool = False
 
 
 class OriginsChecked(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,7 +82,7 @@ def check_origins(workspace: Workspace, request: OriginRequest) -> OriginsChecke
     findings = [
         _finding(workspace, origins, path, origin)
         for path, origin in sorted(found.items())
-        if origin in _WORDS
+        if origin in _WORDS and (request.named or origin is not RecordOrigin.WRITTEN)
     ]
     if why := origins.git.why_nothing:
         said = f"nothing counts as reviewed: {why}; {_NAME_IT}"
@@ -129,7 +134,7 @@ def take(workspace: Workspace, request: RecordsRequest) -> TakenRecords:
 def _finding(workspace: Workspace, origins: Origins, path: str, origin: RecordOrigin) -> Finding:
     whole = os.path.join(workspace.root, path)
     said = _WORDS[origin]
-    if origin is RecordOrigin.BROUGHT:
+    if origin in (RecordOrigin.BROUGHT, RecordOrigin.WRITTEN):
         text = _text(_fields(_bytes(workspace, path)))
         return Finding(whole, origin, f"{said}: {text}", severity="notice")
     before, now = _fields(origins.text_before(path)), _fields(_bytes(workspace, path))

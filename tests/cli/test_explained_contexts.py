@@ -63,3 +63,17 @@ def test_a_cited_file_and_a_cited_name_are_told_as_cited(root: str) -> None:
         ok("add", text, "--force")
     assert "it cites g.py" in explained("zebra", "--path", "g.py", "--budget", "100")
     assert "it cites GATE_LIMIT" in explained("raise GATE_LIMIT", "--budget", "100")
+
+
+@pytest.mark.usefixtures("root")
+def test_all_that_is_left_out_says_how_it_begins() -> None:
+    ok("conversation", "start", "Talk")
+    for n in range(14):
+        ok("conversation", "say", f"We moved the zebra {n} to the other gate")
+    ok("episode", "add", "The zebra broke the gate at night", "--title", "Gate")
+    ok("add", "The zebra is fed at noon")
+    told = ok("context", "the zebra", "--budget", "80", "--explain")[1]
+    _, _, left_out = told.partition("left out: ")
+    lines = [line.split("  ") for line in left_out.splitlines() if line.startswith("  ")]
+    assert len(lines) > 3
+    assert [line for line in lines if len(list(filter(None, line))) < 3] == []

@@ -50,6 +50,14 @@ def test_no_log_gives_the_author_of_an_event_what_was_written_by_hand(
     assert mark in row
 
 
+def test_what_is_not_committed_is_named_where_origins_are_asked_for() -> None:
+    start()
+    add_all("add", "The third fact")
+    told = add_all("check", "origin").out.decode()
+    assert f"/{file_with('third fact').name}: written: not committed: " in told
+    assert "not committed: " not in add_all("check").out.decode()
+
+
 def edit_metadata() -> None:
     changed(file_with("limit is 40"), importance=0.99, created_at="2020-01-01T00:00:00.000Z")
 
