@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=  # else each start of pmem, and each test file, is compiled again
 
-.PHONY: demo quick test rest explore thorough assistants browser faults check format lint types docs site bench mutants clean
+.PHONY: demo quick test rest whole all explore thorough assistants browser faults check format lint types docs site bench mutants clean
 
 demo: $(VENV)/.installed
 	@PATH="$$(cd $(BIN) && pwd):$$PATH" sh docs/demo.sh
@@ -24,7 +24,12 @@ thorough: $(VENV)/.developing  # every case, and all the examples that the prope
 	PMEM_THOROUGH=1 $(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-seed=$(SEED)
 
 rest: $(VENV)/.developing  # what `make test` leaves out: what takes seconds each, most of many cases
-	PMEM_REST=1 $(BIN)/python -m pytest -n auto --dist worksteal
+	PMEM_REST=only $(BIN)/python -m pytest -n auto --dist worksteal
+
+whole: $(VENV)/.developing  # `make test` and `make rest` in one run
+	PMEM_REST=too $(BIN)/python -m pytest -n auto --dist worksteal
+
+all: lint types whole  # `make --jobs all` leaves no core idle
 
 assistants: $(VENV)/.developing  # Claude Code, Codex, Gemini CLI and OpenCode from npm, offline
 	$(BIN)/python -m tests.assistants.real

@@ -18,7 +18,7 @@ from pmem.project.configuration import PACKAGE
 from pmem.project.setup import initialise
 from pmem.project.workspace import Workspace
 from pmem.storage.postgres.server import Server
-from tests.effort import IS_REST, IS_THOROUGH, examples
+from tests.effort import IS_THOROUGH, REST, examples
 from tests.once import Once, built_once
 from tests.postgres import TestDatabase, any_server, database
 from tests.vocabulary import hide_library
@@ -107,7 +107,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     outside = {item for item in items if "outside" in _marks(item)}
     is_exploring = config.getoption("--hypothesis-seed") is not None
     rest = set() if is_exploring else _rest(items) - outside
-    kept = rest if IS_REST else set(items) - rest - outside
+    kept = rest if REST == "only" else set(items) - outside - (set() if REST else rest)
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
 

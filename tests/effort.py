@@ -7,8 +7,8 @@ draws all of it.
 import os
 
 IS_THOROUGH = bool(os.environ.get("PMEM_THOROUGH"))
-IS_REST = bool(os.environ.get("PMEM_REST"))
-"""Whether to try what `make test` leaves out, and nothing else."""
+REST = os.environ.get("PMEM_REST", "")
+"""What `make test` leaves out: not tried (empty), tried as well (`too`), or alone (`only`)."""
 _SHARE = 8
 
 
