@@ -29,8 +29,9 @@ TARGETS: Final = [
     for scope, files in harness.files.items()
     for file in files
 ]
-PLACES: Final = list(dict.fromkeys((one.values[0], one.values[1]) for one in TARGETS))
 IN_JSON: Final = [one for one in TARGETS if not one.values[2].block]  # type: ignore[union-attr]
+PLACES: Final = list(dict.fromkeys((one.values[0], one.values[1]) for one in TARGETS))
+PLACES_OF_JSON: Final = list(dict.fromkeys((one.values[0], one.values[1]) for one in IN_JSON))
 TOML: Final = {
     "empty": b"",
     "a line": b'model = "gpt"\n',
@@ -167,40 +168,45 @@ def test_a_hook_that_does_not_answer_is_told(
 
 
 @pytest.mark.usefixtures("untried")
-@pytest.mark.some(15)
-@pytest.mark.parametrize("odd", BY_HAND)
-@pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
-def test_settings_of_a_person_come_back_to_the_byte(
-    name: str, scope: Scope, file: SetupFile, odd: str, home: Path
-) -> None:
-    put(path_of(file, scope, home), BY_HAND[odd])
-    goes_round(name, scope, home)
+@pytest.mark.usefixtures("untried")
+@pytest.mark.some(2)
+@pytest.mark.parametrize(("name", "scope"), PLACES_OF_JSON)
+def test_settings_of_a_person_come_back_to_the_byte(name: str, scope: Scope, home: Path) -> None:
+    """All files of an assistant that are JSON hold the same."""
+    for odd, data in BY_HAND.items():
+        print(odd)
+        for file in HARNESSES[name].files[scope]:
+            if not file.block:
+                put(path_of(file, scope, home), data)
+        goes_round(name, scope, home)
 
 
-@pytest.mark.some(40)
-@pytest.mark.parametrize("odd", BROKEN)
+@pytest.mark.some(4)
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
 def test_a_file_that_is_not_json_to_the_letter_is_not_touched(
-    name: str, scope: Scope, file: SetupFile, odd: str, home: Path
+    name: str, scope: Scope, file: SetupFile, home: Path
 ) -> None:
-    put(path_of(file, scope, home), BROKEN[odd])
-    done = is_refused(name, scope, home, Damaged.exit_code)
-    assert "is not strict JSON" in done.err or "UTF-8" in done.err
+    for odd, data in BROKEN.items():
+        print(odd)
+        put(path_of(file, scope, home), data)
+        done = is_refused(name, scope, home, Damaged.exit_code)
+        assert "is not strict JSON" in done.err or "UTF-8" in done.err
 
 
-@pytest.mark.parametrize("odd", IN_THE_WAY)
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
 def test_what_stands_in_the_way_is_not_touched(
-    name: str, scope: Scope, file: SetupFile, odd: str, home: Path
+    name: str, scope: Scope, file: SetupFile, home: Path
 ) -> None:
-    put(path_of(file, scope, home), IN_THE_WAY[odd])
-    before = tree(home)
-    done = setup(name, scope)
-    if done.code == 0:  # this file has no hooks
-        assert setup(name, scope, "--remove").code == 0
-    else:
-        assert done.code == Refused.exit_code, done
-    assert tree(home) == before
+    for odd, data in IN_THE_WAY.items():
+        print(odd)
+        put(path_of(file, scope, home), data)
+        before = tree(home)
+        done = setup(name, scope)
+        if done.code == 0:  # this file has no hooks
+            assert setup(name, scope, "--remove").code == 0
+        else:
+            assert done.code == Refused.exit_code, done
+        assert tree(home) == before
 
 
 @pytest.mark.parametrize(("name", "scope", "file"), IN_JSON)
