@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -42,7 +43,7 @@ _MEMORY = "/dev/shm"
 _ROOM = 4 << 30  # bytes
 
 if os.path.isdir(_MEMORY) and shutil.disk_usage(_MEMORY).free > _ROOM:
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)  # no test waits for a disk
+    tempfile.tempdir = os.environ.setdefault("TMPDIR", _MEMORY)  # no test waits for a disk
 
 settings.register_profile(
     "seeded",

@@ -4,13 +4,13 @@ import argparse
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.benchmarks.measure import BARE, ENVIRONMENT, Command, pmem, side_by_side
 from tests.benchmarks.stores import make
-from tests.histories.replay import replay
+from tests.histories.replay import Replayed, replay
 from tests.histories.shop import FILES, MEMORIES, STEPS
 from tests.histories.steps import Files, Remembered, State, place_of
 
@@ -57,14 +57,15 @@ def tally() -> Tally:
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)
         try:
-            return _counted()
+            return counted(replay(FILES, MEMORIES, STEPS))
         finally:
             os.chdir(here)
 
 
-def _counted() -> Tally:
+def counted(replayed: Iterable[Replayed]) -> Tally:
+    """Count while the shop's history is played."""
     review = found = by_file = by_folder = 0
-    for done in replay(FILES, MEMORIES, STEPS):
+    for done in replayed:
         review += len(done.hits)
         found += len(done.hits & done.state.step.hits)
         files, folders = _simpler(done.state, MEMORIES)

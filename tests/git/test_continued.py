@@ -40,10 +40,10 @@ def project(folder: str, hour: int, **overrides: Any) -> Project:
 def said(folder: str, who: str, count: int, hour: int, **overrides: Any) -> list[str]:
     """Go on with the conversation: so many messages, an hour apart from what others say."""
     texts = [f"Module {who}{number} takes {number} seconds." for number in range(count)]
+    made = project(folder, hour, **overrides)
     with mock.patch("os.fsync"):
         for place, text in enumerate(texts):
-            role = "assistant" if place % 3 else "user"
-            project(folder, hour, **overrides).add_message(role, text)
+            made.add_message("assistant" if place % 3 else "user", text)
     return texts
 
 

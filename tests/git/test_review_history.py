@@ -1,11 +1,12 @@
 """What a review says of forty edits in three languages is what a reader of the history says."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
-from tests.benchmarks.review import tally
-from tests.histories.replay import Cite, citation, replay, symbol_citation
+from tests.benchmarks.review import counted
+from tests.histories.replay import Cite, Replayed, citation, replay, symbol_citation
 from tests.histories.shop import FILES, MEMORIES, STEPS
 from tests.histories.steps import Change, place_of, played
 
@@ -30,17 +31,19 @@ def test_what_is_remembered_is_found_by_a_reader_after_every_edit() -> None:
             assert (place_of(state.after, memory) is None) == bool(memory.places), name
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("cite", [citation, symbol_citation])
-def test_a_review_says_what_a_reader_says(cite: Cite) -> None:
+def as_a_reader_says(cite: Cite) -> Iterator[Replayed]:
     for done in replay(FILES, MEMORIES, STEPS, cite):
         step = done.state.step
         assert (done.hits, done.rules) == (step.hits, step.rules), step.title
+        yield done
 
 
 @pytest.mark.long
-def test_looking_at_files_and_folders_alone_would_alarm_many_times_as_often() -> None:
-    counts = tally()
+@pytest.mark.parametrize("cite", [citation, symbol_citation])
+def test_a_review_says_what_a_reader_says_where_files_and_folders_alarm_many_times_as_often(
+    cite: Cite,
+) -> None:
+    counts = counted(as_a_reader_says(cite))
     assert counts.review == counts.hits > 10
     assert counts.by_file > 3 * counts.hits
     assert counts.by_folder > counts.by_file

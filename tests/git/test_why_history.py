@@ -17,7 +17,7 @@ RESTS = ("cites ", "verified: ")
 
 
 @pytest.mark.long
-def test_a_line_is_explained_by_what_rests_on_it_and_by_what_applies_there() -> None:
+def test_a_line_is_explained_by_what_rests_on_it_and_comes_from_the_commit_that_wrote_it() -> None:
     looked = 0
     asked: dict[tuple[str, int], tuple[str, set[str]]] = {}
     for done in replay(FILES, MEMORIES, STEPS):
@@ -33,24 +33,11 @@ def test_a_line_is_explained_by_what_rests_on_it_and_by_what_applies_there() -> 
             assert found.origin is not None
             assert found.origin.author == "Kim"
             looked += 1
-    assert looked > 300
-
-
-@pytest.mark.long
-def test_a_changed_line_comes_from_the_commit_that_changed_it() -> None:
-    for done in replay(FILES, MEMORIES, STEPS):
-        before, after = done.state.before, done.state.after
-        edited = [name for name in sorted(after) if before.get(name, after[name]) != after[name]]
-        if not edited:  # a file was only renamed or removed: blame goes on to who wrote the line
-            continue
-        file = edited[0]
-        old = before[file].splitlines()
-        new = after[file].splitlines()
-        fresh = [n for n, text in enumerate(new, 1) if text.strip() and text not in old]
-        for line in fresh[:1]:
+        for file, line in _edited(done):
             origin = _ask(file, line).origin
             assert origin is not None
             assert origin.subject == done.state.step.title
+    assert looked > 300
 
 
 def test_a_line_is_looked_up_as_it_stands_now_and_the_projects_filters_do_not_run() -> None:
@@ -101,6 +88,18 @@ def _lines(done: Replayed) -> list[tuple[str, int, set[str]]]:
             if file not in lost:
                 found.append((file, line, _resting(stayed, file, line)))
     return found
+
+
+def _edited(done: Replayed) -> list[tuple[str, int]]:
+    """Return a line that the step wrote; none where it only renamed or removed a file."""
+    before, after = done.state.before, done.state.after
+    edited = [name for name in sorted(after) if before.get(name, after[name]) != after[name]]
+    for file in edited[:1]:
+        old = before[file].splitlines()
+        for line, text in enumerate(after[file].splitlines(), 1):
+            if text.strip() and text not in old:
+                return [(file, line)]
+    return []
 
 
 def _resting(places: Mapping[str, tuple[str, int, int]], file: str, line: int) -> set[str]:

@@ -32,15 +32,15 @@ def test_raising_the_threshold_only_takes_hits_away(filled: str, request_: Searc
         before = found.hits
 
 
-@pytest.mark.some(20)
-@pytest.mark.parametrize("top_k", [1, 2, 5])
+@pytest.mark.some(7)
 @pytest.mark.parametrize("request_", REQUESTS, ids=[request.query for request in REQUESTS])
-def test_fewer_hits_are_the_first_of_more(filled: str, request_: SearchRequest, top_k: int) -> None:
+def test_fewer_hits_are_the_first_of_more(filled: str, request_: SearchRequest) -> None:
     workspace = opened(filled, now=AT)
     more = ask(workspace, table.SEARCH, msgspec.structs.replace(request_, top_k=99))
-    found = ask(workspace, table.SEARCH, msgspec.structs.replace(request_, top_k=top_k))
-    assert found.hits == more.hits[:top_k]
-    assert found.total == more.total
+    for top_k in (1, 2, 5):
+        found = ask(workspace, table.SEARCH, msgspec.structs.replace(request_, top_k=top_k))
+        assert found.hits == more.hits[:top_k]
+        assert found.total == more.total
 
 
 @pytest.mark.parametrize(

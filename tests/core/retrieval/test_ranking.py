@@ -80,17 +80,17 @@ def test_the_order_in_which_documents_came_changes_nothing(question: str) -> Non
             assert hit.score == pytest.approx(twin.score, abs=1e-9)
 
 
-@pytest.mark.some(20)
+@pytest.mark.some(5)
 @EVERY_QUESTION
-@pytest.mark.parametrize("limit", [1, 3, 10, 100])
-def test_fewer_hits_are_the_first_of_more(question: str, limit: int) -> None:
+def test_fewer_hits_are_the_first_of_more(question: str) -> None:
     """Also for questions about several things: their pool has 200 hits or all there are."""
     for seed in range(3):
         store = random_store(seed, 180)
         everything = rank(question, store, now=NOW)
-        found = rank(question, store, now=NOW, limit=limit)
-        assert everything.hits[:limit] == found.hits
-        assert everything.total == found.total
+        for limit in (1, 3, 10, 100):
+            found = rank(question, store, now=NOW, limit=limit)
+            assert everything.hits[:limit] == found.hits
+            assert everything.total == found.total
 
 
 @pytest.mark.parametrize("limit", [3, 60, 100])

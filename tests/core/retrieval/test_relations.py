@@ -58,12 +58,11 @@ def test_links_add_their_share_of_the_priors_at_the_most(question: str) -> None:
         assert gain == pytest.approx(most * (hit.number % 5 / 4))
 
 
-@pytest.mark.some(20)
+@pytest.mark.some(7)
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("prior", [0.02, 0.5, 1.0])
-@pytest.mark.parametrize("limit", [1, 3, 10])
 def test_fewer_hits_are_the_first_of_more_however_they_are_linked(
-    question: str, prior: float, limit: int
+    question: str, prior: float
 ) -> None:
     settings = replace(DEFAULTS, prior=prior, merits=(0.3, 0.4, 0.0, 0.5))
     for seed in range(3):
@@ -73,9 +72,10 @@ def test_fewer_hits_are_the_first_of_more_however_they_are_linked(
             *(SeenLink(n, 0, "x", chance.random()) for n in chance.sample(range(120), 60))
         )
         everything = rank(question, store, settings, now=NOW, links=known)
-        found = rank(question, store, settings, now=NOW, links=known, limit=limit)
-        assert everything.hits[:limit] == found.hits
-        assert everything.total == found.total
+        for limit in (1, 3, 10):
+            found = rank(question, store, settings, now=NOW, links=known, limit=limit)
+            assert everything.hits[:limit] == found.hits
+            assert everything.total == found.total
 
 
 def test_links_are_looked_at_only_for_what_may_be_among_the_best() -> None:

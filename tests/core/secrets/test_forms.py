@@ -1,6 +1,7 @@
 """A name and its value are found in every form, and no form makes a secret of a placeholder."""
 
 import json
+from itertools import product
 from random import Random
 from typing import Final
 
@@ -72,11 +73,10 @@ def test_a_value_is_found_whole_in_every_form(form: str, name: str, seed: int) -
 
 @pytest.mark.some(8)
 @pytest.mark.parametrize("form", FORMS)
-@given(name=st.sampled_from(NAMES), value=st.sampled_from(PLACEHOLDERS))
-@settings(max_examples=60)
-def test_no_form_makes_a_secret_of_a_placeholder(form: str, name: str, value: str) -> None:
-    text = said(form, name, value)
-    assert find(text) == [], text
+def test_no_form_makes_a_secret_of_a_placeholder(form: str) -> None:
+    for name, value in product(NAMES, PLACEHOLDERS):
+        text = said(form, name, value)
+        assert find(text) == [], text
 
 
 @given(
