@@ -107,8 +107,9 @@ def test_a_large_file_costs_no_command_much(name: str, root: str) -> None:
     store, text = FILES[name]
     write(f"{root}/{STORE}/{GOOD}.json", memory(GOOD, "gear"))
     write(f"{root}/{store}/{OTHER}.json", text())
+    yardstick = cost(sys.executable, "-S", "-c", YARDSTICK)[0]
     for command in COMMANDS:
         seconds, most, code = cost(_PMEM, *command.split())
         assert code in (0, 1, 3, 5, 7), command
-        assert seconds < MOST_YARDSTICKS * cost(sys.executable, "-S", "-c", YARDSTICK)[0], command
+        assert seconds < MOST_YARDSTICKS * yardstick, command
         assert most < MOST_BYTES, (command, most)
