@@ -101,7 +101,7 @@ def extract(message: Message) -> list[Candidate]:
     if not is_talk(message):
         return []
     found: dict[str, Candidate] = {}
-    for fact in _told(message):
+    for fact in _candidates_in(message):
         if fact.confidence >= LEAST and len(fact.content) >= SHORTEST:
             found.setdefault(key(fact.content), fact)
     told: dict[str, Candidate] = {}
@@ -110,7 +110,7 @@ def extract(message: Message) -> list[Candidate]:
     return list(told.values())
 
 
-def _told(message: Message) -> Iterator[Candidate]:
+def _candidates_in(message: Message) -> Iterator[Candidate]:
     """Yield what a message states in its own words, an outcome in place of what it includes."""
     share = 1.0 if message.role is Role.USER else REPORTED
     done = outcome(message.content) if message.role is Role.ASSISTANT else None
