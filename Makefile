@@ -91,7 +91,8 @@ $(VENV)/.installed: pyproject.toml
 	@touch $@
 
 $(VENV)/.developing: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
+	-$(BIN)/python -m compileall -q -j 0 $(VENV)/lib pmem  # on every core, which pip does not
 	@touch $@
 
 $(VENV)/.browsing: $(VENV)/.developing  # needs Debian's chromium, and npm for axe-core
