@@ -71,6 +71,7 @@ class GitHolds:
         self._reviewed_name = _trust_rules(workspace).ref
         self._own = OwnWrites(workspace.environment, read_only=workspace.read_only)
         self._trees: dict[str, bytes] = {}
+        self._targets: dict[str, str] = {}
 
     @cached_property
     def reviewed(self) -> str:
@@ -159,11 +160,9 @@ class GitHolds:
 
     def held(self, name: str, paths: Collection[str] | None) -> dict[str, list[str]]:
         """Return what a branch, a tag or HEAD holds under some paths, or all."""
-        return self._tree(self._targets.setdefault(name, self._target(name)), paths)
-
-    @cached_property
-    def _targets(self) -> dict[str, str]:
-        return {}
+        if name not in self._targets:
+            self._targets[name] = self._target(name)
+        return self._tree(self._targets[name], paths)
 
     @cached_property
     def merging(self) -> Sequence[dict[str, list[str]]]:
