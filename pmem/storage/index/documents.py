@@ -6,6 +6,7 @@ them says; when any of them changes, all of them are read again.
 
 import sqlite3
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -55,31 +56,43 @@ class Postings:
     def _lists(self, emptied: list[Key]) -> Iterator[tuple[str, str, bytes, bytes]]:
         """Yield the changed lists one by one, for all of them together take much memory."""
         for key in sorted(self._gone.keys() | self._new.keys()):
-            held = self._changed(key)
-            if held:
-                yield *key, *_packed(held)
+            numbers, counts = self._changed(key)
+            if numbers:
+                yield *key, numbers.tobytes(), counts.tobytes()
             else:
                 emptied.append(key)
 
-    def _changed(self, key: Key) -> dict[int, float]:
-        held = stored_list(self._connection, key)
-        for number in self._gone.get(key, ()):
-            held.pop(number, None)
-        return held | self._new.get(key, {})
+    def _changed(self, key: Key) -> "PostingList":
+        numbers, counts = stored_list(self._connection, key)
+        gone, new = self._gone.get(key, []), self._new.get(key, {})
+        if len(gone) + len(new) > _FEW:
+            held = dict(zip(numbers, counts, strict=True))
+            for number in gone:
+                held.pop(number, None)
+            held |= new
+            numbers = array("Q", sorted(held))
+            return numbers, array("d", map(held.__getitem__, numbers))
+        for number in (*gone, *new):
+            place = bisect_left(numbers, number)
+            if place < len(numbers) and numbers[place] == number:
+                del numbers[place], counts[place]
+            if number in new:
+                numbers.insert(place, number)
+                counts.insert(place, new[number])
+        return numbers, counts
 
 
-def stored_list(connection: sqlite3.Connection, key: Key) -> dict[int, float]:
-    """Return how often a term occurs in the documents of its list, by ascending number."""
+_FEW: Final = 100
+"""So many changes are made within a list; one with more is sorted anew."""
+PostingList = tuple["array[int]", "array[float]"]
+"""The numbers of the documents that hold a term, ascending, and how often each does."""
+
+
+def stored_list(connection: sqlite3.Connection, key: Key) -> PostingList:
+    """Return the list of a term as it is kept."""
     query = "select numbers, counts from posting where label = ? and term = ?"
-    row = connection.execute(query, key).fetchone()
-    if row is None:
-        return {}
-    return dict(zip(array("Q", row[0]), array("d", row[1]), strict=True))
-
-
-def _packed(held: Mapping[int, float]) -> tuple[bytes, bytes]:
-    numbers = sorted(held)
-    return array("Q", numbers).tobytes(), array("d", map(held.__getitem__, numbers)).tobytes()
+    numbers, counts = connection.execute(query, key).fetchone() or (b"", b"")
+    return array("Q", numbers), array("d", counts)
 
 
 _BATCH: Final = 10_000
@@ -293,19 +306,22 @@ def _drop(
 
 
 def _count(connection: sqlite3.Connection, labels: Iterable[str]) -> None:
-    """Make the aggregates of the lists that have changed anew."""
+    """Make the aggregates of the lists that have changed anew.
+
+    No length is below zero: asking for that lets SQLite use the index that has what is counted.
+    """
     for label in sorted(labels):
         connection.execute("delete from total where label = ?", (label,))
         connection.execute(
             "insert into total select label, count(*), sum(length), count(distinct session),"
             " count(session), coalesce(sum(case when session is not null then length end), 0.0)"
-            " from document where label = ? group by label",
+            " from document where label = ? and length >= 0 group by label",
             (label,),
         )
         connection.execute("delete from speaker where label = ?", (label,))
         names = connection.execute(
-            "select speaker, count(*) from document where label = ? and speaker != ''"
-            " group by speaker",
+            "select speaker, count(*) from document where label = ? and length >= 0"
+            " and speaker != '' group by speaker",
             (label,),
         ).fetchall()
         connection.executemany(

@@ -15,6 +15,7 @@ create table record (number integer primary key, store text,
                      :columns);
 create unique index record_by_id on record (store, id);
 create index record_by_type on record (store, type, tokens, created, moment);
+create index record_by_category on record (store, category, type);
 create index record_by_importance on record (store, importance, worth, created, moment);
 create index record_by_subject on record (store, subject, type, state);
 create index record_by_validity on record (store, valid_from, valid_until, state, app);
@@ -59,6 +60,7 @@ create table document (number integer primary key, label text, store text, recor
                        bounded integer, category text, procedural integer, app text, facts blob,
                        terms blob);
 create index document_by_record on document (store, record);
+create index document_counted on document (label, length, session, speaker) where length >= 0;
 create index document_by_session on document (session, place) where session is not null;
 create index document_by_category on document (category, procedural);
 create index document_by_app on document (app) where app is not null;

@@ -156,8 +156,8 @@ class SearchIndex:
         """Return how often a term occurs in the documents that hold it, by ascending number."""
         lists = [stored_list(self._connection, (label, term)) for label in labels]
         if len(lists) == 1:
-            return lists[0]
-        return dict(sorted(item for found in lists for item in found.items()))
+            return dict(zip(*lists[0], strict=True))
+        return dict(sorted(item for found in lists for item in zip(*found, strict=True)))
 
     def beginning(self, labels: Sequence[str], starts: Sequence[str]) -> Sequence[str]:
         """Return the terms that begin with one of some starts, in any order; no list is read."""

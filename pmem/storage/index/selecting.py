@@ -14,7 +14,7 @@ from pmem.core.trust import level_of
 from pmem.storage.index.schema import COUNTED
 from pmem.values.records import STORES, Memory, State
 
-_ANY_OF: Final = {"types": "type", "categories": "category", "states": "+state"}
+_ANY_OF: Final = {"types": "type", "categories": "+category", "states": "+state"}
 """With a plus before a column SQLite looks for another one to find the rows by."""
 _PLAIN: Final = re.compile(r"^(type|importance)\b")
 """Conditions by which records are not to be found where another one tells more."""
@@ -56,6 +56,8 @@ def where(store: str, selection: Selection) -> Condition:
     found: list[_Part] = [("store = ?", [store]), *_of_filter(selection.wanted)]
     if selection.ids or selection.subjects or selection.keys or selection.least or selection.below:
         found = [(_PLAIN.sub(r"+\1", condition), values) for condition, values in found]
+    elif selection.wanted.types and selection.wanted.categories:
+        found = [(condition.replace("+cat", "cat"), values) for condition, values in found]
     elif selection.wanted.states and State.ACTIVE not in selection.wanted.states:
         found = [(condition.replace("+state", "state"), values) for condition, values in found]
         found.append(("state != 'active'", []))
