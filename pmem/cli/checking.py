@@ -136,12 +136,13 @@ def _origin(session: CommandSession, options: CheckOptions) -> Report:
     else:
         found = tuple(one for one in found if one.severity != "notice")
     told = {
-        RecordOrigin.WRITTEN: "not committed",
+        RecordOrigin.WRITTEN: "written by pmem" if done.writers else "not committed",
         RecordOrigin.BROUGHT: "not reviewed",
         RecordOrigin.OUTSIDE: "changed outside pmem",
         RecordOrigin.MISSING: "removed outside pmem",
     }
     counts = [f"{count} {told.get(origin, origin)}" for origin, count in done.origins.items()]
+    counts += [f"{count} by {writer}" for writer, count in done.writers.items()]
     report = _findings_report(done, found, ", ".join(counts) or "none")
     changed = [
         one.path for one in found if one.code in (RecordOrigin.OUTSIDE, RecordOrigin.MISSING)

@@ -19,6 +19,7 @@ from pmem.values.rules import TrustRules
 
 if TYPE_CHECKING:
     from pmem.project.workspace import Workspace
+    from pmem.storage.postgres.records import ServerOrigins
 
 _SHA1: Final = 40
 _SIGNED: Final = "%H%x00%G?%x00%an%x00%s"
@@ -299,6 +300,41 @@ class Origins:
         found = self._of_files(files, only_doubts=False)
         return found | dict.fromkeys(self._missing(files), RecordOrigin.MISSING)
 
+    @property
+    def is_in_git(self) -> bool:
+        """Whether git holds the memory."""
+        return self.git.top is not None
+
+    @property
+    def reviewed(self) -> str:
+        """The name of what holds what was reviewed; empty outside of git."""
+        return self.git.reviewed
+
+    @property
+    def why_nothing(self) -> str:
+        """Why nothing counts as reviewed; empty where something does, or nobody can tell."""
+        return self.git.why_nothing
+
+    def writer(self, path: str) -> str:  # noqa: ARG002
+        """Return nothing: who changed a file is not known."""
+        return ""
+
+    def place(self, path: str) -> str:
+        """Return where the file is."""
+        return os.path.join(self._root, path)
+
+    def text(self, path: str) -> bytes | None:
+        """Return what a record is now; None where it cannot be read."""
+        try:
+            return read_bytes(self.place(path))[0]
+        except (OSError, PmemError):
+            return None
+
+    def accept(self, files: Mapping[str, bytes | None]) -> None:
+        """Take records as they are as if pmem had written them; None is one that is gone."""
+        self._own.expect(self._root, files)
+        self._own.settle(self._root, dict.fromkeys(files))
+
     def text_before(self, path: str) -> bytes | None:
         """Return what the last commit has of a record; None where it has nothing."""
         from pmem.storage.git.repository import Repository
@@ -356,23 +392,26 @@ class Origins:
             gone = {path for path in head if _is_record(path) and path not in files}
             new = self._own.left(self._root) - {*files} - head
             gone -= self._own.removed(self._root, gone)
-            return {
-                *self.git.without_sparse(gone),
-                *self.git.never_in_git(new),
-            } - self._unreadable()
+            there = {
+                f"{store}/{name}"
+                for store in STORES.values()
+                for name in _names(os.path.join(self._root, store))
+            }  # whatever is wrong with them
+            return {*self.git.without_sparse(gone), *self.git.never_in_git(new)} - there
         except PmemError:
             return set()
 
-    def _unreadable(self) -> set[str]:
-        """Return the records whose files are there, whatever is wrong with them."""
-        stores = STORES.values()
-        return {f"{it}/{name}" for it in stores for name in _names(os.path.join(self._root, it))}
 
+def origins_of(workspace: "Workspace") -> "Origins | ServerOrigins | None":
+    """Return what tells where records come from; None in the past, and where nothing does."""
+    if workspace.is_past:
+        return None
+    if isinstance(workspace.whole, JsonFiles):
+        return Origins(workspace)
+    from pmem.storage.postgres.records import ServerOrigins, ServerRecords
 
-def origins_of(workspace: "Workspace") -> Origins | None:
-    """Return what tells where records come from; None in the past, and where they are no files."""
-    has_files = isinstance(workspace.whole, JsonFiles) and not workspace.is_past
-    return Origins(workspace) if has_files else None
+    records: object = workspace.whole
+    return ServerOrigins(records) if isinstance(records, ServerRecords) else None
 
 
 def _trust_rules(workspace: "Workspace") -> TrustRules:
@@ -416,7 +455,7 @@ class Doubts:
         self._is_plain = rules.is_plain
         self._origins = None if self.treats == "show" else origins_of(workspace)
         self._known: dict[str, RecordOrigin] = {}
-        if reviewed and (self._origins is None or self._origins.git.top is None):
+        if reviewed and not (self._origins and self._origins.is_in_git):
             raise Refused("what was reviewed is known only of files in git, as they are now")
 
     def of(self, records: Iterable[Record]) -> dict[str, RecordOrigin]:

@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import orjson
@@ -13,14 +13,15 @@ from pmem.core.findings import Finding
 from pmem.core.lines import shortened
 from pmem.core.secrets import unsecret
 from pmem.core.trust import RecordOrigin
-from pmem.errors import Ambiguous, PmemError
+from pmem.errors import Ambiguous
 from pmem.memory.changes import RecordsRequest
-from pmem.project.origins import Origins, origins_of
+from pmem.project.origins import GitHolds, Origins, origins_of
 from pmem.project.workspace import Workspace
-from pmem.storage.files.recordfile import read_bytes
 from pmem.storage.git.repository import short as short_commit
-from pmem.storage.local.origins import OwnWrites
 from pmem.values.ids import matches, short
+
+if TYPE_CHECKING:
+    from pmem.storage.postgres.records import ServerOrigins
 
 _LONGEST_VALUE: Final = 200
 """Characters of a text that is told."""
@@ -50,12 +51,16 @@ class OriginRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OriginsChecked(msgspec.Struct, frozen=True, kw_only=True):
-    """How many records have which origin, what holds the reviewed ones, and what is in doubt."""
+    """How many records have which origin, what holds the reviewed ones, and what is in doubt.
+
+    On a server, `writers` says how many each role wrote last.
+    """
 
     records: int
     origins: dict[RecordOrigin, int]
     reviewed: str
     findings: tuple[Finding, ...]
+    writers: dict[str, int] = {}
 
 
 class TakenRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,34 +84,37 @@ def check_origins(workspace: Workspace, request: OriginRequest) -> OriginsChecke
     if origins is None:
         return OriginsChecked(records=0, origins={}, reviewed="", findings=())
     found = origins.everywhere()
+    named = request.named and origins.is_in_git
     findings = [
-        _finding(workspace, origins, path, origin)
+        _finding(origins, path, origin)
         for path, origin in sorted(found.items())
-        if origin in _WORDS and (request.named or origin is not RecordOrigin.WRITTEN)
+        if origin in _WORDS and (named or origin is not RecordOrigin.WRITTEN)
     ]
-    if why := origins.git.why_nothing:
+    if why := origins.why_nothing:
         said = f"nothing counts as reviewed: {why}; {_NAME_IT}"
         findings.append(Finding(workspace.root, "reviewed", said, severity="warning"))
     if request.signed:
-        findings += _unsigned(workspace, origins)
+        findings += _unsigned(workspace)
     counts = Counter(found.values())
+    writers = Counter(filter(None, map(origins.writer, found)))
     return OriginsChecked(
         records=len(found) - counts[RecordOrigin.MISSING],
         origins={origin: counts[origin] for origin in RecordOrigin if counts[origin]},
-        reviewed=origins.git.reviewed,
+        reviewed=origins.reviewed,
         findings=tuple(findings),
+        writers=dict(writers.most_common()),
     )
 
 
 def take(workspace: Workspace, request: RecordsRequest) -> TakenRecords:
     """Take what was changed outside pmem as if pmem had written it just so."""
     origins = origins_of(workspace)
-    doubted = [] if origins is None else origins.everywhere().items()
+    doubted = {} if origins is None else origins.everywhere()
     files: dict[str, bytes | None] = {}
     taken = []
     for reference in request.references:
         fitting = []
-        for path, origin in doubted:
+        for path, origin in doubted.items():
             identifier = os.path.basename(path).removesuffix(".json")
             is_doubted = origin in (RecordOrigin.OUTSIDE, RecordOrigin.MISSING)
             if is_doubted and matches(reference, identifier):
@@ -117,37 +125,36 @@ def take(workspace: Workspace, request: RecordsRequest) -> TakenRecords:
             named = " and ".join(short(it[1]) for it in fitting[:2])
             raise Ambiguous(f"{reference!r} means {named}", "give more of the id")
         for path, identifier, origin in fitting:
-            files[path] = None if origin is RecordOrigin.MISSING else _bytes(workspace, path)
-            before = None if origins is None else origins.text_before(path)
-            said = _text(_fields(files[path] or before))
+            assert origins is not None
+            files[path] = None if origin is RecordOrigin.MISSING else origins.text(path)
+            said = _text(_fields(files[path] or origins.text_before(path)))
             taken.append(
                 TakenRecord(
                     id=identifier, short=short(identifier), text=said, gone=files[path] is None
                 )
             )
-    own = OwnWrites(workspace.environment, read_only=workspace.read_only)
-    own.expect(workspace.root, files)
-    own.settle(workspace.root, dict.fromkeys(files))
+    if origins is not None:
+        origins.accept(files)
     return TakenRecords(items=tuple(taken))
 
 
-def _finding(workspace: Workspace, origins: Origins, path: str, origin: RecordOrigin) -> Finding:
-    whole = os.path.join(workspace.root, path)
+def _finding(origins: "Origins | ServerOrigins", path: str, origin: RecordOrigin) -> Finding:
+    whole, now = origins.place(path), _fields(origins.text(path))
     said = _WORDS[origin]
     if origin in (RecordOrigin.BROUGHT, RecordOrigin.WRITTEN):
-        text = _text(_fields(_bytes(workspace, path)))
-        return Finding(whole, origin, f"{said}: {text}", severity="notice")
-    before, now = _fields(origins.text_before(path)), _fields(_bytes(workspace, path))
-    if origins.git.top is None:
-        said = said.removesuffix(_SINCE)
+        return Finding(whole, origin, f"{said}: {_text(now)}", severity="notice")
+    before = _fields(origins.text_before(path))
+    if not origins.is_in_git:
+        writer = origins.writer(path)
+        said = said.removesuffix(_SINCE) + f" by {writer}" * bool(writer)
     elif origin is RecordOrigin.OUTSIDE and before is None:
         said = "not committed, and pmem has not noted that it wrote it"
     what = "; ".join(_differences(before, now))
     return Finding(whole, origin, f"{said}: {what}" if what else said, severity="warning")
 
 
-def _unsigned(workspace: Workspace, origins: Origins) -> Iterator[Finding]:
-    for one in origins.git.unsigned():
+def _unsigned(workspace: Workspace) -> Iterator[Finding]:
+    for one in GitHolds(workspace).unsigned():
         why = "has no signature" if one.state == "N" else f"has no good signature ({one.state})"
         said = f"commit {short_commit(one.commit)} of {one.author} {why}: {one.subject}"
         yield Finding(workspace.root, "unsigned", unsecret(said), severity="warning")
@@ -186,10 +193,3 @@ def _fields(data: bytes | None) -> dict[str, Any] | None:
     except orjson.JSONDecodeError:
         return None
     return fields if isinstance(fields, dict) else None
-
-
-def _bytes(workspace: Workspace, path: str) -> bytes | None:
-    try:
-        return read_bytes(os.path.join(workspace.root, path))[0]
-    except (OSError, PmemError):
-        return None

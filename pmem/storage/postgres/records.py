@@ -1,13 +1,14 @@
 """The backend for many machines: records on a PostgreSQL server, found by our own scores there."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from pmem.core.places import applies_within
 from pmem.core.selection import Order, Portion, Selection
+from pmem.core.trust import RecordOrigin
 from pmem.errors import Damaged, NotFound
 from pmem.storage.backend import (
     Change,
@@ -19,6 +20,7 @@ from pmem.storage.backend import (
     near_pairs_among,
     tally_of,
 )
+from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import decode, parse
 from pmem.storage.index.selecting import Condition
 from pmem.storage.postgres.selecting import clean, column, condition, ordering
@@ -38,6 +40,29 @@ _PAGE: Final = 2000
 """Records that are fetched together: more would take more memory, not less time."""
 
 
+_WRITERS: Final = (
+    "select store, id, writer, given is null, given is distinct from sha256(data)"
+    " from pmem.record where project = %s"
+)
+_HELD: Final = "select data from pmem.record where project = %s and store = %s and id = %s"
+_ACCEPT: Final = (
+    "update pmem.record set given = sha256(data) where project = %s and store = %s and id = %s"
+)
+
+
+class WrittenRow(NamedTuple):
+    """A record on a server: the role that wrote it, and whether something else than pmem did.
+
+    `is_old` is whether that is not known, as it was written before anybody noted it.
+    """
+
+    store: str
+    id: str
+    writer: str | None
+    is_old: bool
+    is_outside: bool
+
+
 class ServerRecords:
     """The records of one project on a server.
 
@@ -49,6 +74,24 @@ class ServerRecords:
         self._read_only = read_only
         self._problems: dict[str, Problem] = {}
         self._turn: WriterTurn | None = None
+
+    def writers(self, records: Collection[tuple[str, str]] | None = None) -> list[WrittenRow]:
+        """Return who wrote records, by their stores and ids, or all, and whether pmem did."""
+        query, values = _WRITERS, list[Any]([self.server.number])
+        if records is not None:
+            stores, ids = ([pair[place] for pair in records] for place in (0, 1))
+            query += " and (store, id) in (select * from unnest(%s::text[], %s::text[]))"
+            values += [stores, ids]
+        return [WrittenRow(*row) for row in self.rows(query, *values)]
+
+    def bytes_of(self, store: str, identifier: str) -> bytes | None:
+        """Return a record as it is kept; None where it is not there."""
+        rows = self.rows(_HELD, self.server.number, store, identifier)
+        return rows[0][0] if rows else None
+
+    def accept(self, store: str, identifier: str) -> None:
+        """Take a record as it is as if pmem had written it."""
+        self._write(_ACCEPT, self.server.number, store, identifier)
 
     @property
     def problems(self) -> Sequence[Problem]:
@@ -69,8 +112,7 @@ class ServerRecords:
     def read(self, type_: type[R], identifier: str) -> R:
         found = []
         if is_id(identifier):
-            query = "select data from pmem.record where project = %s and store = %s and id = %s"
-            found = self.rows(query, self.server.number, STORES[type_], identifier)
+            found = self.rows(_HELD, self.server.number, STORES[type_], identifier)
         if not found:
             raise NotFound(f"there is no {KINDS[type_]} {identifier}")
         return self._parsed(type_, identifier, found[0][0])
@@ -271,3 +313,65 @@ class ServerRecords:
         if record.schema != SCHEMA or record.id != identifier:
             return parse(data, type_, place_of(self.server, store, identifier))
         return record
+
+
+class ServerOrigins:
+    """Tells of records on a server which of them something else than pmem wrote.
+
+    Records are named as if they were files.
+    """
+
+    is_in_git = False
+    reviewed = why_nothing = ""
+
+    def __init__(self, records: ServerRecords) -> None:
+        self._records = records
+
+    def of(
+        self,
+        records: Iterable[Record],
+        *,
+        only_doubts: bool = False,  # noqa: ARG002 - all are asked for at once
+    ) -> dict[str, RecordOrigin]:
+        """Return where records come from, by their ids."""
+        asked = [(STORES[type(record)], record.id) for record in records]
+        found = self._records.writers(asked) if asked else ()
+        return {row.id: _origin_of_row(row) for row in found}
+
+    def everywhere(self) -> dict[str, RecordOrigin]:
+        """Return where all records come from."""
+        rows = self._records.writers()
+        self.writers = {record_file(row.store, row.id): row.writer or "" for row in rows}
+        return {record_file(row.store, row.id): _origin_of_row(row) for row in rows}
+
+    def writer(self, path: str) -> str:
+        """Return the role that wrote a record last."""
+        return self.writers[path]
+
+    def place(self, path: str) -> str:
+        """Return how a record is named to people."""
+        return f"{self._records.server.name}/{path}"
+
+    def text(self, path: str) -> bytes | None:
+        """Return what a record is now."""
+        return self._records.bytes_of(*_key_of(path))
+
+    def text_before(self, path: str) -> bytes | None:  # noqa: ARG002
+        """Return nothing: a server keeps what is, not what was."""
+        return None
+
+    def accept(self, files: Mapping[str, bytes | None]) -> None:
+        """Take records as they are as if pmem had written them."""
+        for path in files:
+            self._records.accept(*_key_of(path))
+
+
+def _key_of(path: str) -> tuple[str, str]:
+    store, _, name = path.partition("/")
+    return store, name.removesuffix(SUFFIX)
+
+
+def _origin_of_row(row: WrittenRow) -> RecordOrigin:
+    if row.is_old:
+        return RecordOrigin.UNKNOWN
+    return RecordOrigin.OUTSIDE if row.is_outside else RecordOrigin.WRITTEN

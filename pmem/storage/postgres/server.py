@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-VERSION: Final = 6
+VERSION: Final = 7
 """The number of the last migration."""
 MOST_IDLE: Final = 4
 """Connections that a process keeps for the next question."""

@@ -1,6 +1,7 @@
 """Writing records of a project, and what they are found by, within a transaction."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -166,8 +167,9 @@ _GENERATED: Final = frozenset(
 _GIVEN: Final = [name for name in STORED if name not in _GENERATED]
 _NAMES: Final = ", ".join(f'"{name}"' for name in _GIVEN)
 _PUT: Final = (
-    f"insert into pmem.record (project, store, id, data, body, {_NAMES}) values {{}}"
-    " on conflict (project, store, id) do update set data = excluded.data, "
+    f"insert into pmem.record (project, store, id, data, given, body, {_NAMES}) values {{}}"
+    " on conflict (project, store, id) do update set data = excluded.data,"
+    " given = case when record.data = excluded.data then record.given else excluded.given end, "
     + ", ".join(f'"{name}" = excluded."{name}"' for name in _GIVEN)
     + " returning store, id, number"
 )
@@ -219,7 +221,7 @@ def write_records(
 def _row(project: int, source: Source, one: WrittenRecord) -> Sequence[Any]:
     values = dict(zip(STORED, column_values(one.record), strict=True))
     given = (clean_value(values[name]) for name in _GIVEN)
-    return (project, *source, one.data, "null", *given)
+    return (project, *source, one.data, sha256(one.data).digest(), "null", *given)
 
 
 def _write_beside(cursor: Any, project: int, written: Mapping[int, WrittenRecord]) -> None:
