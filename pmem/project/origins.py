@@ -392,11 +392,9 @@ class Origins:
             gone = {path for path in head if _is_record(path) and path not in files}
             new = self._own.left(self._root) - {*files} - head
             gone -= self._own.removed(self._root, gone)
-            there = {
-                f"{store}/{name}"
-                for store in STORES.values()
-                for name in _names(os.path.join(self._root, store))
-            }  # whatever is wrong with them
+            stores = STORES.values()
+            all_names = ((it, name) for it in stores for name in _names(self.place(it)))
+            there = {f"{store}/{name}" for store, name in all_names}  # whatever is wrong with them
             return {*self.git.without_sparse(gone), *self.git.never_in_git(new)} - there
         except PmemError:
             return set()
