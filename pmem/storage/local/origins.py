@@ -32,6 +32,7 @@ _VERSION: Final = 1
 _TREES: Final = 64
 """So many trees are kept, the newest."""
 _LOOKED_UP: Final = 50
+_AT_ONCE: Final = 500
 _END: Final = b"\0"
 """What stands before, between and behind the paths and objects of a tree."""
 _BEGUN: Final = ("local", "begun")
@@ -304,10 +305,19 @@ def plain(data: bytes) -> bytes:
 def _rows(
     connection: sqlite3.Connection, paths: Iterable[str]
 ) -> Iterator[tuple[str, int, int, bytes]]:
-    asked = "select path, counter, place, digest from written where path = ?"
-    for path in paths:
-        with suppress(UnicodeEncodeError):  # pmem wrote no file of such a name
-            yield from connection.execute(asked, (path,))
+    known = [path for path in paths if _is_text(path)]  # pmem wrote no file of another name
+    for start in range(0, len(known), _AT_ONCE):
+        some = known[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        asked = f"select path, counter, place, digest from written where path in ({marks})"
+        yield from connection.execute(asked, some)
+
+
+def _is_text(path: str) -> bool:
+    try:
+        return bool(path.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _bytes_in(path: str, count: int) -> bytes | None:
