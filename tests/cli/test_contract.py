@@ -68,7 +68,10 @@ class FailureEnvelope(msgspec.Struct, forbid_unknown_fields=True):
 def filled(project: str, once: Once) -> dict[str, str]:
     """Keep two linked memories and a conversation; return what a command may name them."""
     mine = _id(pmem("add", "--mine", "I prefer small commits.", "--json"))
-    return {**once(lambda: _build(project)), "MINE": mine}
+    found = {**once(lambda: _build(project)), "MINE": mine}
+    for path in Path(os.environ["HOME"]).rglob("origins.sqlite3"):
+        path.unlink()  # whoever built it wrote it, and whoever copied it did not
+    return found
 
 
 def _build(project: str) -> dict[str, str]:

@@ -309,7 +309,14 @@ class Storm:
 
     def strays(self) -> list[str]:
         """Return the files that a finished write has no use for."""
-        expected = {"lock", "index.sqlite3", "state.sqlite3", "operations.log", "commands.log"}
+        expected = {
+            "lock",
+            "begun",
+            "index.sqlite3",
+            "state.sqlite3",
+            "operations.log",
+            "commands.log",
+        }
         found = os.listdir(os.path.join(self.root, "local"))
         stray = [f"local/{name}" for name in found if name not in expected]
         for store in (".", *STORES):

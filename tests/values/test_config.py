@@ -442,7 +442,7 @@ def _reviewed(**environment: Any) -> Any:
     who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
     for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "a")):
         subprocess.run(["git", *who, *words], check=True)
-    return data("check", "origin", **environment)["origin"]["origins"]
+    return data("list", "--reviewed", **environment)["total"]
 
 
 def _insights(**environment: Any) -> Any:
