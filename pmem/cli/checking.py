@@ -120,7 +120,7 @@ def _records(session: CommandSession, options: CheckOptions) -> Report:
 
 
 def _origin(session: CommandSession, options: CheckOptions) -> Report:
-    from pmem.upkeep.origins import OriginRequest
+    from pmem.upkeep.origins import NOTHING_REVIEWED, OriginRequest
 
     if options.accept:
         return _take(session, options)
@@ -128,9 +128,10 @@ def _origin(session: CommandSession, options: CheckOptions) -> Report:
     done = session.run(table.CHECK_ORIGINS, asked)
     found = done.findings
     if options.parts:
-        severe = {"warning": "error"}
         found = tuple(
-            msgspec.structs.replace(one, severity=severe.get(one.severity, one.severity))
+            msgspec.structs.replace(one, severity="error")
+            if one.severity == "warning" and (options.signed or one.code != NOTHING_REVIEWED)
+            else one
             for one in found
         )
     else:

@@ -17,6 +17,7 @@ from pmem.conversation.note_files import (
     pair_rules,
     words_of,
 )
+from pmem.core.citations import CitationState
 from pmem.core.filters import Filter
 from pmem.core.followed_rules import KIND, FollowedRule, followed
 from pmem.core.lifecycle.states import closed, moved, restored
@@ -214,7 +215,8 @@ class _NotesImport:
             return False
         if words_of(one.memory.content) <= words_of(text.decode("utf-8", "replace")):
             return False
-        return not verify(self._workspace, VerifyRequest(references=(one.memory.id,))).items
+        cited = verify(self._workspace, VerifyRequest(references=(one.memory.id,))).items
+        return all(it.state is CitationState.MOVED for it in cited)
 
     def _said_nowhere(
         self, gone: Sequence[FollowedRule], read: Collection[str], near: ProjectNames

@@ -13,19 +13,20 @@ from pmem.storage.files.listing import SUFFIX, record_file
 from pmem.storage.files.recordfile import decode, read_bytes
 from pmem.storage.git import git
 from pmem.storage.jsonfiles import JsonFiles
-from pmem.storage.local.origins import OwnWrites, packed, plain, unpacked
-from pmem.values.records import STORES, Record
+from pmem.storage.local.origins import SHA1_DIGITS, OwnWrites, blob_names, packed, unpacked
+from pmem.values.records import STORES, Chunk, Conversation, Record
 from pmem.values.rules import TrustRules
 
 if TYPE_CHECKING:
     from pmem.project.workspace import Workspace
     from pmem.storage.postgres.records import ServerOrigins
 
-_SHA1: Final = 40
 _SIGNED: Final = "%H%x00%G?%x00%an%x00%s"
 _VERIFIED: Final = 20
 """So many commits are verified by one process."""
 _HEAD: Final = "HEAD"
+_PRIVATE: Final = (STORES[Conversation], STORES[Chunk])
+"""What git ignores unless somebody decided to share it."""
 _ENTRY: Final = rb"100\d{3} blob ([0-9a-f]+)\t((?:%s)/[^/\0]+\%s)\0" % (
     "|".join(STORES.values()).encode(),
     SUFFIX.encode(),
@@ -208,10 +209,10 @@ class GitHolds:
             raise StorageRefused(f"git does not tell what {self._root} held")
         return re.findall(_ENTRY, found.out)
 
-    @cached_property
-    def stores(self) -> set[str]:
-        """The stores of which the last commit has any record: others may be ignored by git."""
-        return {path.partition("/")[0] for path in self.held(_HEAD, None)}
+    def tracks(self, store: str) -> bool:
+        """Tell whether records of a store are committed here, as far as the last commit tells."""
+        stores = {path.partition("/")[0] for path in self.held(_HEAD, None)}
+        return store in stores if store in _PRIVATE else bool(stores)
 
     @cached_property
     def made_here(self) -> dict[str, list[str]]:
@@ -236,8 +237,12 @@ class GitHolds:
 
     def _written_in(self, commits: Iterable[Sequence[str]]) -> set[tuple[str, str]]:
         """Return the paths and objects that differ between commits and those before them."""
-        told = "".join(f"{' '.join(one)}\n" for one in commits).encode()
+        known = [*commits]
+        told = "".join(f"{' '.join(one)}\n" for one in known).encode()
         found = git.run(self._root, _DIFF, self._environment, stdin=told)
+        if found.code:  # what was amended is there no more
+            told = "".join(f"{one[0]}\n" for one in known).encode()
+            found = git.run(self._root, _DIFF, self._environment, stdin=told)
         if found.code:
             raise StorageRefused(f"git does not tell the history of {self._root}")
         return {(one.path, one.object) for one in _changes_in(found.out)}
@@ -368,12 +373,14 @@ class Origins:
             return {}
         try:
             reviewed, head = (self.git.held(name, files) for name in (self.git.reviewed, _HEAD))
-            length = len(next((it[0] for it in (*reviewed.values(), *head.values())), "0" * _SHA1))
+            length = len(
+                next((it[0] for it in (*reviewed.values(), *head.values())), "0" * SHA1_DIGITS)
+            )
             holders = {}
             for path, data in files.items():
                 names = blob_names(data, length)
                 had, has = (tree.get(path, [""])[0] for tree in (reviewed, head))
-                is_tracked = bool(had or has) or path.partition("/")[0] in self.git.stores
+                is_tracked = bool(had or has) or self.git.tracks(path.partition("/")[0])
                 holder = Holder(names, had or None, has or None, is_tracked=is_tracked)
                 if has in names and had not in names:
                     holder = holder._replace(made_here=self.git.made_here.get(path, ()))
@@ -462,7 +469,8 @@ class Doubts:
             return {}
         asked = {record.id: record for record in records}
         new = [record for id_, record in asked.items() if id_ not in self._known]
-        self._known |= self._origins.of(new, only_doubts=not self._reviewed) if new else {}
+        told = self._origins.of(new, only_doubts=not self._reviewed) if new else {}
+        self._known |= {one.id: told.get(one.id, RecordOrigin.UNKNOWN) for one in new}
         return {id_: self._known[id_] for id_ in asked if self._is_doubted(self._known[id_])}
 
     def is_lesser(self, record: Record) -> bool:
@@ -476,15 +484,6 @@ class Doubts:
 
     def _is_doubted(self, origin: RecordOrigin) -> bool:
         return origin is not RecordOrigin.REVIEWED if self._reviewed else origin in DOUBTED
-
-
-def blob_names(data: bytes, length: int) -> list[str]:
-    """Return how git names a file's content: as it is, and with the ends of lines that it keeps."""
-    from hashlib import sha1, sha256
-
-    kind = sha1 if length == _SHA1 else sha256
-    texts = dict.fromkeys((data, plain(data)))
-    return [kind(b"blob %d\0%b" % (len(text), text)).hexdigest() for text in texts]
 
 
 def _is_record(path: str) -> bool:

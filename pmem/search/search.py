@@ -176,8 +176,8 @@ def _best_of(
 ) -> tuple[RankedSet, list[LoadedHit], int]:
     """Return a ranking, the best of it and of what is known, and how many hits are left out.
 
-    Where what is in doubt is left out, all is looked at, as what is left out is counted; where it
-    stands below the rest, so much more than there is room for.
+    Where what is in doubt is left out, or stands below the rest, so much more is looked at; what
+    is left out of that is counted.
     """
     limit = most = most_hits(workspace, request)
     known_ids = {each.record.id for each in known}
@@ -192,10 +192,9 @@ def _best_of(
         both = [*known, *opened(workspace, others)]
         doubted = doubts.of(one.record for one in both)
         kept = [one for one in both if one.record.id not in doubted]
-        is_enough = len(kept) >= limit and doubts.treats != "hide"
-        if is_enough or len(picked.ranked) < most:
+        if len(kept) >= limit or len(picked.ranked) < most:
             break
-        most = picked.total + 1 if doubts.treats == "hide" else most * _DEEPER
+        most *= _DEEPER
     if doubts.treats == "below":
         kept += [one for one in both if one.record.id in doubted]
     return picked, _lesser_behind(kept[:limit], doubts), len(both) - len(kept)

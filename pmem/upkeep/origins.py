@@ -23,6 +23,8 @@ from pmem.values.ids import matches, short
 if TYPE_CHECKING:
     from pmem.storage.postgres.records import ServerOrigins
 
+NOTHING_REVIEWED: Final = "reviewed"
+"""The code of the finding that nothing counts as reviewed."""
 _LONGEST_VALUE: Final = 200
 """Characters of a text that is told."""
 _MOST: Final = 5
@@ -92,7 +94,7 @@ def check_origins(workspace: Workspace, request: OriginRequest) -> OriginsChecke
     ]
     if why := origins.why_nothing:
         said = f"nothing counts as reviewed: {why}; {_NAME_IT}"
-        findings.append(Finding(workspace.root, "reviewed", said, severity="warning"))
+        findings.append(Finding(workspace.root, NOTHING_REVIEWED, said, severity="warning"))
     if request.signed:
         findings += _unsigned(workspace)
     counts = Counter(found.values())

@@ -217,7 +217,7 @@ class TrustRules(msgspec.Struct, frozen=True, kw_only=True):
         unconfirmed: What agents noted and nobody confirmed stands in contexts and hooks with a
             mark; or only the agent that noted it is shown it; or it is shown as all else is.
         ref: The branch or tag whose memories were reviewed; the default branch of `upstream`, of
-            `origin` or of the only remote when empty, else what is checked out. [own]
+            `origin` or of the only remote when empty, and without one what is checked out. [own]
         unreviewed: How searches, lists and contexts show what nobody reviewed and you did not
             write: as the rest, with a mark, below the rest, or not at all. [own]
     """

@@ -77,6 +77,7 @@ _ORIGIN_LINES: Final = """\
   pmem_said=$({command} check origin 2>&1) || pmem_code=$?
   if [ "$pmem_code" = 1 ]; then
     printf '%s\\n' "$pmem_said" >&2
+    echo 'pmem: `git commit --no-verify` commits all the same' >&2
     exit 1
   fi
 """
@@ -240,13 +241,17 @@ def _look(
     found = _block(path, text)
     found = found if kind == "hook" or found is None else dedent(found)
     rest = managed_block.without(text)
-    ways = [(strict, origin) for strict in (False, True) for origin in (False, True)]
-    enough = [way for way in ways if way[0] >= request.strict and way[1] >= request.origin]
-    fitting = [_hook_block(workspace, kind, top, *way) for way in enough]
+    ways = {
+        _hook_block(workspace, kind, top, strict, origin): (strict, origin)
+        for strict in (False, True)
+        for origin in (False, True)
+    }
+    strict, origin = ways.get(found or "", (False, False))  # what was asked for once stays
+    wanted = _hook_block(workspace, kind, top, strict or request.strict, origin or request.origin)
     return HookSetup(
         kind=kind,
         path=path,
-        wanted=found if found in fitting else fitting[0],
+        wanted=wanted,
         found=found,
         by_hand=kind == "config" and _OWN_ENTRY.search(rest) is not None,
         program=shutil.which("pmem") is not None,

@@ -21,8 +21,9 @@ from tests.asking import ask
 from tests.postgres import TestDatabase, served
 
 CHANGED = (
-    "update pmem.record set data = replace(convert_from(data, 'UTF8'), '40', '99')::bytea"
-    " where project = %s and data::text like '%%' returning id"
+    "update pmem.record set given = {given},"
+    " data = replace(convert_from(data, 'UTF8'), '40', '99')::bytea"
+    " where project = %s and convert_from(data, 'UTF8') like '%%is 40%%'"
 )
 FORGED = "update pmem.record set writer = 'postgres', given = sha256('') where project = %s"
 
@@ -32,8 +33,9 @@ def checked(root: str, server: Server) -> OriginsChecked:
     return found
 
 
+@pytest.mark.parametrize("given", ["given", "null"])
 def test_what_was_changed_beside_pmem_is_told_marked_and_accepted(
-    root: str, new_project: Callable[[], Server], test_database: TestDatabase
+    given: str, root: str, new_project: Callable[[], Server], test_database: TestDatabase
 ) -> None:
     server = new_project()
     memory = ask(served(root, server), table.ADD, AddRequest(content="The limit is 40")).memory
@@ -45,7 +47,7 @@ def test_what_was_changed_beside_pmem_is_told_marked_and_accepted(
     try:
         address = make_conninfo(test_database.address, user="other_hand")
         with psycopg.connect(address, autocommit=True) as other:
-            other.execute(CHANGED, (server.number,))
+            other.execute(CHANGED.format(given=given).encode(), (server.number,))
         found = checked(root, server)
         assert found.origins == {RecordOrigin.WRITTEN: 1, RecordOrigin.OUTSIDE: 1}
         assert found.writers == {me: 1, "other_hand": 1}

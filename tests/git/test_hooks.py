@@ -449,6 +449,8 @@ def test_records_that_something_else_changed_stop_a_commit_where_that_was_asked(
     for words in (["--check"], ["--check", "--origin"], []):
         assert pmem("setup", "pre-commit", *words).code == 0, words
     assert pmem("setup", "pre-commit", "--check", "--origin", "--strict").code == 1
+    assert pmem("setup", "pre-commit", "--strict").code == 0
+    assert pmem("setup", "pre-commit", "--check", "--origin").code == 0
     stopped = commit(changed)
     assert (stopped.code, "changed outside pmem" in stopped.said) == (1, True), stopped.said
     assert pmem("check", "origin", "--accept", Path(PATH).stem).code == 0

@@ -18,6 +18,7 @@ from tests.git.tampering import (
     edit_content,
     file_with,
     origins,
+    publish,
     start,
 )
 
@@ -266,6 +267,33 @@ def test_talks_that_git_ignores_are_nobodys_to_commit() -> None:
     add_all("conversation", "say", "Hello")
     shutil.rmtree(Path(os.environ["HOME"], ".local", "state"))
     add_all("check", "--strict", "origin")
+
+
+def test_what_is_planted_where_nothing_was_committed_yet_is_told() -> None:
+    start()
+    source = file_with("limit is 40")
+    planted = Path(ROOT, "episodic-memory", source.name)
+    planted.parent.mkdir(exist_ok=True)
+    add_all("episode", "add", "A turn")
+    (own,) = planted.parent.glob("*.json")
+    changed_id = f"{own.stem[:-3]}zz9"
+    shutil.copy(own, own.with_name(f"{changed_id}.json"))
+    changed(own.with_name(f"{changed_id}.json"), id=changed_id)
+    assert origins() == {"reviewed": 2, "written": 1, "outside": 1}
+
+
+def test_a_folder_may_have_a_name_that_is_no_text(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/\xff"
+    try:
+        os.mkdir(folder)
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    os.chdir(folder)
+    start()
+    publish(tmp_path)
+    edit_content()
+    commit()
+    assert origins() == {"reviewed": 1, "committed": 1}
 
 
 def test_an_id_that_means_two_changed_records_accepts_none() -> None:

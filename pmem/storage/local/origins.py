@@ -37,6 +37,7 @@ _END: Final = b"\0"
 """What stands before, between and behind the paths and objects of a tree."""
 _BEGUN: Final = ("local", "begun")
 _TIME_BYTES: Final = 8
+SHA1_DIGITS: Final = 40
 _GONE: Final = b""
 """What stands for the digest of a record that pmem removed."""
 _TABLES: Final = (
@@ -142,7 +143,11 @@ class OwnWrites:
         """Return what a tree holds, `packed`; None for one not looked at."""
         with self._reading() as connection:
             asked = "select held from tree where name = ?"
-            row = None if connection is None else connection.execute(asked, (name,)).fetchone()
+            row = (
+                None
+                if connection is None
+                else connection.execute(asked, (os.fsencode(name),)).fetchone()
+            )
             return None if row is None else bytes(row[0])
 
     def keep_tree(self, name: str, held: bytes) -> None:
@@ -151,7 +156,9 @@ class OwnWrites:
             if connection is None:
                 return
             (used,) = connection.execute("select coalesce(max(used), 0) + 1 from tree").fetchone()
-            connection.execute("insert or replace into tree values (?, ?, ?)", (name, used, held))
+            connection.execute(
+                "insert or replace into tree values (?, ?, ?)", (os.fsencode(name), used, held)
+            )
             connection.execute("delete from tree where used <= ?", (used - _TREES,))
 
     @contextmanager
@@ -182,6 +189,9 @@ class OwnWrites:
         try:
             yield
         except sqlite3.Error as error:
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
             if _is_broken(error) and not self._read_only:
                 safe_files.discard(self.path)
 
@@ -300,6 +310,15 @@ def unpacked(held: bytes, paths: Collection[str] | None) -> dict[str, list[str]]
 def plain(data: bytes) -> bytes:
     """Return a file with the ends of lines that git keeps."""
     return data.replace(b"\r\n", b"\n")
+
+
+def blob_names(data: bytes, length: int) -> list[str]:
+    """Return how git names a file's content: as it is, and with the ends of lines that it keeps."""
+    from hashlib import sha1, sha256
+
+    kind = sha1 if length == SHA1_DIGITS else sha256
+    texts = dict.fromkeys((data, plain(data)))
+    return [kind(b"blob %d\0%b" % (len(text), text)).hexdigest() for text in texts]
 
 
 def _rows(

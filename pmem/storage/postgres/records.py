@@ -41,7 +41,7 @@ _PAGE: Final = 2000
 
 
 _WRITERS: Final = (
-    "select store, id, writer, given is null, given is distinct from sha256(data)"
+    "select store, id, writer, given is distinct from sha256(data)"
     " from pmem.record where project = %s"
 )
 _HELD: Final = "select data from pmem.record where project = %s and store = %s and id = %s"
@@ -51,15 +51,14 @@ _ACCEPT: Final = (
 
 
 class WrittenRow(NamedTuple):
-    """A record on a server: the role that wrote it, and whether something else than pmem did.
+    """A record on a server: the role that wrote it, and whether it did so beside pmem.
 
-    `is_old` is whether that is not known, as it was written before anybody noted it.
+    Of what was written before a server noted it no role is known.
     """
 
     store: str
     id: str
     writer: str | None
-    is_old: bool
     is_outside: bool
 
 
@@ -372,6 +371,6 @@ def _key_of(path: str) -> tuple[str, str]:
 
 
 def _origin_of_row(row: WrittenRow) -> RecordOrigin:
-    if row.is_old:
+    if row.writer is None:
         return RecordOrigin.UNKNOWN
     return RecordOrigin.OUTSIDE if row.is_outside else RecordOrigin.WRITTEN
