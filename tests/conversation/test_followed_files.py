@@ -313,6 +313,9 @@ def test_what_was_edited_by_hand_stays_while_its_file_says_what_it_said(shell: S
         assert edited in memories(shell)
     write(shell, FILE.replace(LOGS, "Never log a name."))
     assert (take(shell)["updated"], edited in memories(shell)) == (1, True)
+    write(shell, f"# About\n\nSome words above.\n\n{FILE}")
+    take(shell)
+    assert edited in memories(shell)
 
 
 @pytest.mark.parametrize("host", ["agents-md", "claude"])
