@@ -25,6 +25,7 @@ _SIGNED: Final = "%H%x00%G?%x00%an%x00%s"
 _VERIFIED: Final = 20
 """So many commits are verified by one process."""
 _HEAD: Final = "HEAD"
+_OWN_SETTING: Final = "set trust.ref in your own configuration, or PMEM_TRUST_REF"
 _PRIVATE: Final = (STORES[Conversation], STORES[Chunk])
 """What git ignores unless somebody decided to share it."""
 _ENTRY: Final = rb"100\d{3} blob ([0-9a-f]+)\t((?:%s)/[^/\0]+\%s)\0" % (
@@ -88,8 +89,10 @@ class GitHolds:
         if self.top is None or (self.reviewed and self._target(self.reviewed)):
             return ""
         if not self.reviewed:
-            return "the default branch of the remote is not known"
-        return f"trust.ref is {self.reviewed}, which is not there" if self._reviewed_name else ""
+            ask = "`git remote set-head REMOTE --auto` asks it"
+            return f"the default branch of the remote is not known; {ask}, or {_OWN_SETTING}"
+        told = f"trust.ref is {self.reviewed}, which is not there; {_OWN_SETTING}"
+        return told if self._reviewed_name else ""
 
     def unsigned(self) -> list[Unsigned]:
         """Return the commits that brought what was reviewed without a signature that git trusts.
@@ -209,10 +212,11 @@ class GitHolds:
             raise StorageRefused(f"git does not tell what {self._root} held")
         return re.findall(_ENTRY, found.out)
 
-    def tracks(self, store: str) -> bool:
-        """Tell whether records of a store are committed here, as far as the last commit tells."""
+    @cached_property
+    def tracked(self) -> set[str]:
+        """The stores whose records are committed here, as far as the last commit tells."""
         stores = {path.partition("/")[0] for path in self.held(_HEAD, None)}
-        return store in stores if store in _PRIVATE else bool(stores)
+        return stores | ({*STORES.values()} - {*_PRIVATE} if stores else set())
 
     @cached_property
     def made_here(self) -> dict[str, list[str]]:
@@ -373,14 +377,13 @@ class Origins:
             return {}
         try:
             reviewed, head = (self.git.held(name, files) for name in (self.git.reviewed, _HEAD))
-            length = len(
-                next((it[0] for it in (*reviewed.values(), *head.values())), "0" * SHA1_DIGITS)
-            )
+            objects = (it[0] for it in (*reviewed.values(), *head.values()))
+            length = len(next(objects, "")) or SHA1_DIGITS
             holders = {}
             for path, data in files.items():
                 names = blob_names(data, length)
                 had, has = (tree.get(path, [""])[0] for tree in (reviewed, head))
-                is_tracked = bool(had or has) or self.git.tracks(path.partition("/")[0])
+                is_tracked = bool(had or has) or path.partition("/")[0] in self.git.tracked
                 holder = Holder(names, had or None, has or None, is_tracked=is_tracked)
                 if has in names and had not in names:
                     holder = holder._replace(made_here=self.git.made_here.get(path, ()))
@@ -469,8 +472,7 @@ class Doubts:
             return {}
         asked = {record.id: record for record in records}
         new = [record for id_, record in asked.items() if id_ not in self._known]
-        told = self._origins.of(new, only_doubts=not self._reviewed) if new else {}
-        self._known |= {one.id: told.get(one.id, RecordOrigin.UNKNOWN) for one in new}
+        self._known |= self._origins.of(new, only_doubts=not self._reviewed) if new else {}
         return {id_: self._known[id_] for id_ in asked if self._is_doubted(self._known[id_])}
 
     def is_lesser(self, record: Record) -> bool:

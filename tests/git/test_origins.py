@@ -9,6 +9,7 @@ from unittest import mock
 
 import pytest
 
+from pmem.storage.local.origins import unpacked
 from tests.faults.console import pmem
 from tests.git.branches import ROOT, commit, ok
 from tests.git.tampering import (
@@ -280,6 +281,19 @@ def test_what_is_planted_where_nothing_was_committed_yet_is_told() -> None:
     shutil.copy(own, own.with_name(f"{changed_id}.json"))
     changed(own.with_name(f"{changed_id}.json"), id=changed_id)
     assert origins() == {"reviewed": 2, "written": 1, "outside": 1}
+
+
+def test_a_tree_is_read_as_often_for_many_records_that_are_not_committed_as_for_few() -> None:
+    start()
+    read = []
+    for number in (1, 20):
+        for part in range(number):
+            add_all("add", f"The part {part} of {number} is new", "--force")
+        shutil.rmtree(Path(os.environ["HOME"], ".local", "state"))
+        with mock.patch("pmem.project.origins.unpacked", wraps=unpacked) as asked:
+            add_all("list")
+        read.append(asked.call_count)
+    assert read[0] == read[1]
 
 
 def test_a_folder_may_have_a_name_that_is_no_text(tmp_path: Path) -> None:

@@ -32,7 +32,9 @@ _VERSION: Final = 1
 _TREES: Final = 64
 """So many trees are kept, the newest."""
 _LOOKED_UP: Final = 50
+"""For more paths than this a tree is read whole."""
 _AT_ONCE: Final = 500
+"""So many records are asked for by one statement."""
 _END: Final = b"\0"
 """What stands before, between and behind the paths and objects of a tree."""
 _BEGUN: Final = ("local", "begun")
@@ -143,11 +145,8 @@ class OwnWrites:
         """Return what a tree holds, `packed`; None for one not looked at."""
         with self._reading() as connection:
             asked = "select held from tree where name = ?"
-            row = (
-                None
-                if connection is None
-                else connection.execute(asked, (os.fsencode(name),)).fetchone()
-            )
+            key = (os.fsencode(name),)
+            row = None if connection is None else connection.execute(asked, key).fetchone()
             return None if row is None else bytes(row[0])
 
     def keep_tree(self, name: str, held: bytes) -> None:
@@ -156,9 +155,8 @@ class OwnWrites:
             if connection is None:
                 return
             (used,) = connection.execute("select coalesce(max(used), 0) + 1 from tree").fetchone()
-            connection.execute(
-                "insert or replace into tree values (?, ?, ?)", (os.fsencode(name), used, held)
-            )
+            row = (os.fsencode(name), used, held)
+            connection.execute("insert or replace into tree values (?, ?, ?)", row)
             connection.execute("delete from tree where used <= ?", (used - _TREES,))
 
     @contextmanager
