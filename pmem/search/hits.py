@@ -199,15 +199,16 @@ def opened(workspace: Workspace, ranked: Iterable[Scored]) -> Iterator[LoadedHit
 def hits_of(
     workspace: Workspace, found: Iterable[LoadedHit], doubts: Doubts | None = None
 ) -> Iterator[SearchHit]:
-    """Describe documents without secrets, each when it is asked for."""
+    """Describe documents without secrets."""
     from pmem.memory.reading import Staleness  # what finds nothing needs none of it
 
     staleness = Staleness(workspace)
     mask = workspace.mask.fields
-    doubted = doubts or Doubts(workspace)
-    for one in found:
+    read = list(found)
+    doubted = (doubts or Doubts(workspace)).of(one.record for one in read)
+    for one in read:
         hit = _hit(one._replace(document=mask(one.document)), staleness(one.document))
-        origin = doubted.mark(one.record)
+        origin = doubted.get(one.record.id)
         yield hit if origin is None else msgspec.structs.replace(hit, origin=origin)
 
 

@@ -130,7 +130,6 @@ def search(workspace: Workspace, request: SearchRequest) -> SearchResult:
     doubts = Doubts(workspace, reviewed=request.reviewed)
     known, notes = find_unranked(workspace, request)
     picked, found, left_out = _best_of(workspace, request, known, doubts)
-    doubts.of(one.record for one in found)
     hits = tuple(hits_of(workspace, found, doubts))
     wordless = without_words(request.query, found)
     near = tuple(one.document.id for one in wordless if is_near(one))

@@ -17,6 +17,7 @@ from pmem.errors import Ambiguous
 from pmem.memory.changes import RecordsRequest
 from pmem.project.origins import GitHolds, Origins, origins_of
 from pmem.project.workspace import Workspace
+from pmem.storage.files.listing import SUFFIX
 from pmem.storage.git.repository import short as short_commit
 from pmem.values.ids import matches, short
 
@@ -37,9 +38,6 @@ _WORDS: Final = {
     RecordOrigin.BROUGHT: "brought by commits that nobody has reviewed",
     RecordOrigin.WRITTEN: "not committed",
 }
-_NAME_IT: Final = (
-    "`git remote set-head origin --auto` asks it, or `pmem config trust.ref` names a branch"
-)
 
 
 class OriginRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +91,7 @@ def check_origins(workspace: Workspace, request: OriginRequest) -> OriginsChecke
         if origin in _WORDS and (named or origin is not RecordOrigin.WRITTEN)
     ]
     if why := origins.why_nothing:
-        said = f"nothing counts as reviewed: {why}; {_NAME_IT}"
+        said = f"nothing counts as reviewed: {why}"
         findings.append(Finding(workspace.root, NOTHING_REVIEWED, said, severity="warning"))
     if request.signed:
         findings += _unsigned(workspace)
@@ -111,32 +109,30 @@ def check_origins(workspace: Workspace, request: OriginRequest) -> OriginsChecke
 def take(workspace: Workspace, request: RecordsRequest) -> TakenRecords:
     """Take what was changed outside pmem as if pmem had written it just so."""
     origins = origins_of(workspace)
-    doubted = {} if origins is None else origins.everywhere()
+    if origins is None:
+        return TakenRecords(items=())
+    doubted = [
+        (path, os.path.basename(path).removesuffix(SUFFIX), origin)
+        for path, origin in origins.everywhere().items()
+        if origin in (RecordOrigin.OUTSIDE, RecordOrigin.MISSING)
+    ]
     files: dict[str, bytes | None] = {}
     taken = []
     for reference in request.references:
-        fitting = []
-        for path, origin in doubted.items():
-            identifier = os.path.basename(path).removesuffix(".json")
-            is_doubted = origin in (RecordOrigin.OUTSIDE, RecordOrigin.MISSING)
-            if is_doubted and matches(reference, identifier):
-                fitting.append((path, identifier, origin))
+        fitting = [one for one in doubted if matches(reference, one[1])]
         if not fitting:
             workspace.resolve(reference)
+            continue
         if len(fitting) > 1:
             named = " and ".join(short(it[1]) for it in fitting[:2])
             raise Ambiguous(f"{reference!r} means {named}", "give more of the id")
-        for path, identifier, origin in fitting:
-            assert origins is not None
-            files[path] = None if origin is RecordOrigin.MISSING else origins.text(path)
-            said = _text(_fields(files[path] or origins.text_before(path)))
-            taken.append(
-                TakenRecord(
-                    id=identifier, short=short(identifier), text=said, gone=files[path] is None
-                )
-            )
-    if origins is not None:
-        origins.accept(files)
+        path, identifier, origin = fitting[0]
+        files[path] = None if origin is RecordOrigin.MISSING else origins.text(path)
+        said = _text(_fields(files[path] or origins.text_before(path)))
+        taken.append(
+            TakenRecord(id=identifier, short=short(identifier), text=said, gone=files[path] is None)
+        )
+    origins.accept(files)
     return TakenRecords(items=tuple(taken))
 
 

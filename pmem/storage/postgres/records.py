@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -40,10 +41,8 @@ _PAGE: Final = 2000
 """Records that are fetched together: more would take more memory, not less time."""
 
 
-_WRITERS: Final = (
-    "select store, id, writer, given is distinct from sha256(data)"
-    " from pmem.record where project = %s"
-)
+_WRITERS: Final = "select store, id, writer, is_outside from pmem.record where project = %s"
+_OUTSIDE: Final = "select store, id from pmem.record where project = %s and is_outside"
 _HELD: Final = "select data from pmem.record where project = %s and store = %s and id = %s"
 _ACCEPT: Final = (
     "update pmem.record set given = sha256(data) where project = %s and store = %s and id = %s"
@@ -74,14 +73,13 @@ class ServerRecords:
         self._problems: dict[str, Problem] = {}
         self._turn: WriterTurn | None = None
 
-    def writers(self, records: Collection[tuple[str, str]] | None = None) -> list[WrittenRow]:
-        """Return who wrote records, by their stores and ids, or all, and whether pmem did."""
-        query, values = _WRITERS, list[Any]([self.server.number])
-        if records is not None:
-            stores, ids = ([pair[place] for pair in records] for place in (0, 1))
-            query += " and (store, id) in (select * from unnest(%s::text[], %s::text[]))"
-            values += [stores, ids]
-        return [WrittenRow(*row) for row in self.rows(query, *values)]
+    def writers(self) -> list[WrittenRow]:
+        """Return who wrote each record, and whether by pmem."""
+        return [WrittenRow(*row) for row in self.rows(_WRITERS, self.server.number)]
+
+    def written_outside(self) -> set[tuple[str, str]]:
+        """Return the stores and ids of what was written beside pmem."""
+        return {(store, id_) for store, id_ in self.rows(_OUTSIDE, self.server.number)}
 
     def bytes_of(self, store: str, identifier: str) -> bytes | None:
         """Return a record as it is kept; None where it is not there."""
@@ -325,6 +323,7 @@ class ServerOrigins:
 
     def __init__(self, records: ServerRecords) -> None:
         self._records = records
+        self._writers: dict[str, str] = {}
 
     def of(
         self,
@@ -332,20 +331,27 @@ class ServerOrigins:
         *,
         only_doubts: bool = False,  # noqa: ARG002 - all are asked for at once
     ) -> dict[str, RecordOrigin]:
-        """Return where records come from, by their ids."""
-        asked = [(STORES[type(record)], record.id) for record in records]
-        found = self._records.writers(asked) if asked else ()
-        return {row.id: _origin_of_row(row) for row in found}
+        """Return where records come from, by their ids: what is not known counts as written."""
+        return {
+            one.id: RecordOrigin.OUTSIDE
+            if (STORES[type(one)], one.id) in self._outside
+            else RecordOrigin.WRITTEN
+            for one in records
+        }
+
+    @cached_property
+    def _outside(self) -> set[tuple[str, str]]:
+        return self._records.written_outside()
 
     def everywhere(self) -> dict[str, RecordOrigin]:
         """Return where all records come from."""
-        rows = self._records.writers()
-        self.writers = {record_file(row.store, row.id): row.writer or "" for row in rows}
-        return {record_file(row.store, row.id): _origin_of_row(row) for row in rows}
+        rows = {record_file(row.store, row.id): row for row in self._records.writers()}
+        self._writers = {path: row.writer or "" for path, row in rows.items()}
+        return {path: _origin_of_row(row) for path, row in rows.items()}
 
     def writer(self, path: str) -> str:
-        """Return the role that wrote a record last."""
-        return self.writers[path]
+        """Return the role that wrote a record last, once all were asked for."""
+        return self._writers.get(path, "")
 
     def place(self, path: str) -> str:
         """Return how a record is named to people."""
