@@ -107,13 +107,14 @@ _LOST: Final = (CitationState.CHANGED, CitationState.GONE)
 
 def _records(session: CommandSession, options: CheckOptions) -> Report:
     from pmem.upkeep.integrity import CheckRequest
+    from pmem.vcs.ignoring import DISTRUSTED
 
     if options.staged:
         done = session.run(table.CHECK_STAGED, NoArguments())
     else:
         done = session.run(table.CHECK, CheckRequest(full=options.full))
     is_told = options == msgspec.structs.replace(_BARE, strict=options.strict)  # by the setup
-    found = [it for it in done.findings if not (is_told and it.code == "distrusted")]
+    found = [it for it in done.findings if not (is_told and it.code == DISTRUSTED)]
     severities = Counter(finding.severity for finding in found)
     wrong = ", ".join(counted(count, severity) for severity, count in severities.items())
     return _findings_report(done, found, wrong or f"{done.records} ok")

@@ -52,7 +52,8 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     `how` is what leads to it: `verified: src/a.py:10-20 unchanged`, with `(cited as src/a.py:8-18)`
     where it has moved, `cites src/a.py:10-20`, `applies to src/**`, `commit 4f3a2b1`. `standing` is
     `active`, `stale` where a citation changed, `settled`, `superseded`, `archived`, `expired` or
-    `not valid yet`. `by` is the memory that took its place, and `fix` what worked where it failed.
+    `not valid yet`. `by` is the memory that took its place, and `fix` what worked where it failed,
+    unless that is in doubt.
     `origin` is there where nobody has reviewed it, and whoever works here did not write it.
     """
 

@@ -101,13 +101,8 @@ class Reasons:
         )
         if not self._source.request.explain:
             return replace(context, sections=sections)
-        wanted = {one.id for one in context.omitted}
-        starts = {
-            identifier: shortened(" ".join(place.mask.text(text).split()), STARTS)
-            for place in (*(one.workspace for one in own), self._source.workspace)
-            for identifier, text in _texts(place)
-            if identifier in wanted
-        }
+        places = (*(one.workspace for one in own), self._source.workspace)
+        starts = _starts(places, {one.id for one in context.omitted})
         omitted = (replace(one, text=starts.get(one.id, one.text)) for one in context.omitted)
         return replace(context, sections=sections, omitted=tuple(omitted))
 
@@ -181,6 +176,18 @@ class Reasons:
             return say_why("related")
         is_newer = self._source.differing[behind].relation != OUTRANKS
         return f"it {'is newer' if is_newer else 'is trusted more'} than {short(behind)}"
+
+
+def _starts(places: Iterable[Workspace], wanted: set[str]) -> dict[str, str]:
+    """Return how some records and messages begin; no more is read than has them."""
+    found: dict[str, str] = {}
+    for place in places:
+        for identifier, text in _texts(place):
+            if wanted == found.keys():
+                return found
+            if identifier in wanted:
+                found[identifier] = shortened(" ".join(place.mask.text(text).split()), STARTS)
+    return found
 
 
 def _texts(workspace: Workspace) -> Iterator[tuple[str, str]]:
