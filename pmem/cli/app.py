@@ -43,6 +43,7 @@ def run(arguments: Sequence[str], session: CommandSession | None = None) -> int:
     """Run one command line, print its answer and return the exit code."""
     session = session or CommandSession(os.environ)
     session.arguments = arguments
+    session.telling = partial(render.progress, session, "records read")
     try:
         answer = _computed(session, arguments)
         if not isinstance(answer, Answer):

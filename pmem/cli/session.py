@@ -31,6 +31,7 @@ from pmem.project.discovery import check_borders, discover
 from pmem.project.workspace import Workspace
 from pmem.storage.files.worktree import name_in, top_of
 from pmem.values.bounds import LINES_BYTES, TEXT_BYTES
+from pmem.values.fields import Progress, ignore_progress
 from pmem.values.times import HOW_TO_WRITE_A_TIME, in_utc, is_date, parse_time
 
 if TYPE_CHECKING:
@@ -106,11 +107,14 @@ class CommandSession:
         self.outcomes: list[Outcome[Any]] = []
         self.arguments: Sequence[str] = ()
         self.context: Any = None  # Click's, of the command that runs
+        self.telling: Callable[[], Progress] = lambda: ignore_progress  # of records being read
 
     @cached_property
     def workspace(self) -> Workspace:
         """The memory folder of this place."""
-        return self.opened_anew(self.found_root)
+        found = self.opened_anew(self.found_root)
+        found.shared.indexes.tell = self.telling()
+        return found
 
     @property
     def found_root(self) -> str:

@@ -204,6 +204,8 @@ def covers(record: Any, path: str) -> bool:
 
 def cited_symbols(record: Any) -> set[str]:
     """Return the symbols that a record cites, each whole and by its last name, without a value."""
+    if not getattr(record, "citations", ()):
+        return set()
     cited = {one.symbol.partition("=")[0] for one in getattr(record, "citations", ()) if one.symbol}
     return cited | {name.replace("::", ".").rpartition(".")[2] for name in cited}
 
@@ -212,7 +214,8 @@ def cited_files(record: Any) -> tuple[str, ...]:
     """Return the files that a record, or what stands for one, cites."""
     cited: tuple[str, ...] | None = getattr(record, "cited", None)
     if cited is None:
-        cited = tuple(dict.fromkeys(one.file for one in getattr(record, "citations", ())))
+        citations = getattr(record, "citations", ())
+        cited = tuple(dict.fromkeys(one.file for one in citations)) if citations else ()
     return cited
 
 

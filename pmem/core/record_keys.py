@@ -20,9 +20,12 @@ def twin_keys(record: Record) -> tuple[str, ...]:
     if not isinstance(record, Memory) or record.state is not State.ACTIVE:
         return ()
     app = (app_key(record.scope.app),) if record.scope.app else ()
-    tied = {judged_key(link.target) for link in record.relationships if link.type in JUDGEMENTS}
-    tied |= {fixed_key(link.target) for link in record.relationships if link.type == FIXES}
-    tied |= set(map(proven_key, record.evidence)) | set(map(symbol_key, cited_symbols(record)))
+    tied = set(map(proven_key, record.evidence)) | set(map(symbol_key, cited_symbols(record)))
+    if record.relationships:
+        tied |= {
+            judged_key(link.target) for link in record.relationships if link.type in JUDGEMENTS
+        }
+        tied |= {fixed_key(link.target) for link in record.relationships if link.type == FIXES}
     subject = (subject_key(record.subject),) if record.subject else ()
     near = (NEAR_KEY,) if near_ends(record) else ()
     return (*app, *subject, content_key(record.content), *near, *sorted(tied))
@@ -32,7 +35,8 @@ def near_ends(record: Record) -> tuple[str, ...]:
     """Return the ids of what an active memory was linked to as nearly the same."""
     if not isinstance(record, Memory) or record.state is not State.ACTIVE:
         return ()
-    return tuple(dict.fromkeys(link.target for link in record.relationships if is_near(link)))
+    links = record.relationships
+    return tuple(dict.fromkeys(link.target for link in links if is_near(link))) if links else ()
 
 
 def subject_key(subject: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from operator import attrgetter
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -36,12 +36,12 @@ TYPE_WORTH: Final = {
     MemoryType.ENTITY: 0.0,
 }
 """What a memory's type is worth: what binds comes before what informs."""
-_AT: Final = attrgetter("at")
 _GIT: Final = "git"
 """The source of an event that a merge left."""
 _TICK: Final = timedelta(microseconds=1)
 _DAY: Final = timedelta(days=1) // _TICK
 _SQL_DAY: Final = f"created / {_DAY} - (created < 0 and created % {_DAY} != 0)"
+_NEVER: Final = Access()
 _MOST: Final = 2**62
 """Larger numbers count as this one: a file can hold any."""
 
@@ -174,7 +174,7 @@ class Column(msgspec.Struct, frozen=True):
 def _time(field: str) -> Column:
     def value(record: Any) -> int | None:
         at = getattr(record, field, None)
-        return None if at is None else ticks(at)
+        return at if at is None else ticks(at)
 
     return Column("integer", value)
 
@@ -208,8 +208,8 @@ def _noting(record: Any) -> str:
 
 def _happened(record: Any) -> int:
     """Return when something last happened to a record: at the latest of its events' times."""
-    history = getattr(record, "history", ())
-    return ticks(max(map(_AT, history)) if history else created(record))
+    times = [event.at for event in getattr(record, "history", ())]
+    return ticks(max(times) if times else created(record))
 
 
 def _disputed(record: Any) -> int | None:
@@ -223,7 +223,7 @@ def _disputed(record: Any) -> int | None:
 
 
 def _access(record: Any) -> Access:
-    return getattr(record, "access", Access())
+    return getattr(record, "access", _NEVER)
 
 
 def _last_access(record: Any) -> int | None:
@@ -262,14 +262,14 @@ COLUMNS: Final[dict[str, Column]] = {
     "review_if": _has("review_if"),
     "cites": _has("citations"),
     "disputed": Column("integer", _disputed),
-    "tokens": Column("integer", lambda record: min(getattr(record, "tokens", 0), _MOST), "tokens"),
+    "tokens": Column("integer", lambda record: min(getattr(record, "tokens", 0), _MOST)),
     "worth": Column(
         "real", lambda record: TYPE_WORTH[record.type] if isinstance(record, Memory) else 0.0
     ),
     "moment": Column("text", lambda record: record.id.partition("-")[0].rjust(SHORT_LENGTH)),
     "happened": Column("integer", _happened),
     "events": Column("integer", lambda record: len(getattr(record, "history", ())) or 1),
-    "accesses": Column("integer", lambda record: min(_access(record).count, _MOST), "access.count"),
+    "accesses": Column("integer", lambda record: min(_access(record).count, _MOST)),
     "last_access": Column("integer", _last_access),
     "touched": Column(
         "integer",
@@ -288,16 +288,28 @@ STORED: Final = {name: column for name, column in COLUMNS.items() if not column.
 
 def column_values(record: Record) -> list[Any]:
     """Return the values of the columns that an index keeps, in their order."""
-    found = [value(record) for value in _getters(type(record))]
-    return [_MOST if each.__class__ is int and each > _MOST else each for each in found]
+    fields, others, places = _getters(type(record))
+    found = (*fields(record), *[value(record) for value in others])
+    return [found[place] for place in places]
+
+
+class _Getters(NamedTuple):
+    """What returns the columns that are fields of a type, what returns each other one, and where
+    each column is among all of them.
+    """
+
+    fields: Callable[[Any], tuple[Any, ...]]
+    others: list[Callable[[Any], Any]]
+    places: list[int]
 
 
 @cache
-def _getters(type_: type[Record]) -> list[Callable[[Any], Any]]:
-    """Return what returns each stored column of a type's records, the quickest way."""
-    return [
-        attrgetter(column.path)
-        if column.path.partition(".")[0] in type_.__struct_fields__
-        else column.value
-        for column in STORED.values()
-    ]
+def _getters(type_: type[Record]) -> _Getters:
+    """Return what returns the stored columns of a type's records, the quickest way."""
+    own = set(type_.__struct_fields__)
+    fields = [name for name, one in STORED.items() if one.path.partition(".")[0] in own]
+    others = [name for name in STORED if name not in fields]
+    paths = [STORED[name].path for name in fields]
+    places = list(map(["schema", *fields, *others].index, STORED))
+    getter = attrgetter("schema", *paths)  # of one name it would return no tuple
+    return _Getters(getter, [STORED[name].value for name in others], places)

@@ -84,9 +84,12 @@ R = TypeVar("R", Memory, Episode)
 def trust_of(record: Any) -> Trust | None:
     """Return how far a record can be trusted; None where it is no memory and no episode."""
     if isinstance(record, Memory | Episode):
-        trust = _begun(record)
+        trust, is_of_talk = _begun(record), _is_of_talk(record)
         for event in record.history:
-            trust = _after(trust, event, is_of_talk=_is_of_talk(record))
+            if event.agent or event.source or event.detail:
+                trust = _after(trust, event, is_of_talk=is_of_talk)
+            elif event.event is EventKind.UPDATE:
+                trust = Trust.HIGH
         return trust
     level = getattr(record, "trust", None)
     return None if level is None else Trust(level)

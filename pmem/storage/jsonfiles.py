@@ -154,8 +154,8 @@ class JsonFiles:
             if len(found[0]) < _PAGE:
                 return
             after = found[0][-1][0]
-        for name in self._files.names(type_):
-            read = self._files.read_file(type_, name) if name > after else None
+        left = (name for name in self._files.names(type_) if name > after)
+        for name, read in self._files.read_files(type_, left):
             if read is not None and not isinstance(read, Problem):
                 assert isinstance(read.record, type_)
                 self._files.note_served(type_, name, read.data)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pmem.errors import Damaged, FileNotRead, Locked, NotFound, Refused, StorageRefused, TooLarge
@@ -95,11 +95,20 @@ class RecordFiles:
             raise Damaged(f"{folder} is a link, not a store", "replace it by the folder")
         return folder
 
-    def read_file(self, type_: type[Record], name: str) -> "ReadRecord | Problem | None":
-        """Read a record with its bytes, or say why its file cannot be used; None if it is gone."""
+    def read_files(
+        self, type_: type[Record], names: Iterable[str]
+    ) -> "Iterator[tuple[str, ReadRecord | Problem | None]]":
+        """Read records with their bytes, or say why a file cannot be used; None if it is gone."""
         from pmem.storage.index.records import ReadRecord
 
-        path = self.path(type_, name)
+        within = os.path.join(self.folder(type_), "")
+        for name in names:
+            found = self._read_whole(f"{within}{name}{SUFFIX}", type_, name)
+            yield name, ReadRecord(*found) if isinstance(found, tuple) else found
+
+    def _read_whole(
+        self, path: str, type_: type[Record], name: str
+    ) -> tuple[Record, bytes] | Problem | None:
         try:
             if not is_id(name):
                 raise Damaged(f"{path} has a name that is no id")
@@ -111,7 +120,7 @@ class RecordFiles:
             self._problems[path] = Problem(path, error.code, error.message)
             return self._problems[path]
         self._problems.pop(path, None)
-        return ReadRecord(record, data)
+        return record, data
 
     def note_problems(self, type_: type[Record], found: "Mapping[str, UnusableFile]") -> None:
         """Note which files of a store cannot be used, by name, and that all others can."""

@@ -21,6 +21,7 @@ from pmem.storage.index import database, records, schema
 from pmem.storage.index.index import Index, open_index
 from pmem.storage.jsonfiles import JsonFiles
 from pmem.storage.record_files import RecordFiles
+from pmem.values.fields import ignore_progress
 from pmem.values.records import Memory, State, dump
 from tests.effort import examples
 from tests.storage.faults import in_a_child
@@ -184,7 +185,7 @@ def test_an_old_file_is_not_read_again(filled: str) -> None:
     for number in range(3):
         os.utime(path_of(filled, id_of(number)), ns=(1, 1_600_000_000_123_456_789))
     check_indexed(filled)
-    with mock.patch.object(RecordFiles, "read_file", side_effect=AssertionError("read again")):
+    with mock.patch.object(RecordFiles, "read_files", side_effect=AssertionError("read again")):
         found = [record.id for record in twins(json_files(filled), "content:one")]
     assert found == [id_of(0), id_of(2)]
 
@@ -235,8 +236,9 @@ def test_a_stamp_beyond_what_the_database_holds_changes_no_answer(filled: str, a
     read = records.ReadRecord(record, held)
     kept = open_index(os.path.dirname(index_of(filled)))
     assert kept is not None
+    found = records.Files(lambda _: listing, lambda *_: iter([(id_of(0), read)]), ignore_progress)
     for _ in range(2):
-        kept.update(["long-term-memory"], lambda _: listing, lambda *_: read, post=True)
+        kept.update(["long-term-memory"], found, post=True)
         assert [held] == kept.select("long-term-memory", Selection(keys=(KEYS[0],)), (), None)
     kept.close()
     check(json_files(filled), filled)

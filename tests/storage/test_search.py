@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from unittest import mock
 
@@ -175,12 +175,16 @@ def test_a_look_that_is_older_than_another_one_s_takes_nothing_back(filled: str)
 
 def test_only_what_has_changed_is_read(filled: str) -> None:
     put_memory(filled, 3, "zebra")
-    wanted = mock.Mock(side_effect=RecordFiles.read_file, autospec=True)
-    with mock.patch.object(RecordFiles, "read_file", wanted):
-        wanted.side_effect = lambda *args: None
+    wanted: list[str] = []
+
+    def gone(_: object, type_: object, names: Iterable[str]) -> Iterator[tuple[str, None]]:
+        wanted.extend(asked := list(names))
+        return ((name, None) for name in asked)
+
+    with mock.patch.object(RecordFiles, "read_files", gone):
         found = ask(opened(filled, now=AT), table.SEARCH, SearchRequest(query="zebra"))
     assert found.hits == ()
-    assert [call.args[1] for call in wanted.call_args_list] == ["mjwaid1q-00000003"]
+    assert wanted == ["mjwaid1q-00000003"]
     check(filled)  # and what could not be read is tried again
 
 

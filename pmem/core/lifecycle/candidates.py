@@ -39,7 +39,8 @@ _ANY: Final = "\0"
 @lru_cache(maxsize=4096)
 def words_of(content: str) -> frozenset[str]:
     """Return the words by which memories are found to be alike, numbers left out."""
-    found = {term for term in terms(content[:MOST_READ]) if len(term) > 1 and not term.isdecimal()}
+    words = set(terms(content[:MOST_READ]))
+    found = {term for term in words if len(term) > 1 and not term.isdecimal()}
     if len(found) <= MOST_WORDS:
         return frozenset(found)
     return frozenset(sorted(found, key=lambda word: (len(word), word))[-MOST_WORDS:])

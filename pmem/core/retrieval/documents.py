@@ -85,9 +85,10 @@ def searched_part(record: R) -> R:
             cut[name] = getattr(record, name)[:SEARCHED_NAME_CHARACTERS]
     for name in _LISTS[known]:
         names = getattr(record, name)
-        shorter = tuple(each[:SEARCHED_NAME_CHARACTERS] for each in names[:SEARCHED_NAMES])
-        if shorter != names:
-            cut[name] = shorter
+        if len(names) > SEARCHED_NAMES or any(
+            map(SEARCHED_NAME_CHARACTERS.__lt__, map(len, names))
+        ):
+            cut[name] = tuple(each[:SEARCHED_NAME_CHARACTERS] for each in names[:SEARCHED_NAMES])
     return msgspec.structs.replace(record, **cut) if cut else record
 
 
@@ -377,6 +378,8 @@ def _memory(memory: Memory) -> IndexedDocument:
 
 def _beside(memory: Memory) -> str:
     """Return what a memory says beside its content: what was rejected, and how it went."""
+    if not (memory.instead_of or memory.outcomes or memory.review_if):
+        return ""
     said = (*memory.instead_of, *(each.text for each in memory.outcomes), memory.review_if or "")
     return " ".join(said)[:SEARCHED_CHARACTERS]
 

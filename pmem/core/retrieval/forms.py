@@ -7,7 +7,8 @@ Endings, and what compounds put behind a word, leave its beginning as it is: "Re
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from itertools import pairwise, takewhile
+from itertools import takewhile
+from operator import add
 from typing import TYPE_CHECKING, Final
 
 from pmem.core.patterns import lazily
@@ -153,6 +154,8 @@ _LETTERS: Final = lazily(r"[A-Za-z]+")
 
 def joined_words(text: str) -> list[str]:
     """Return the terms of words that `text` writes apart and others write together."""
-    pairs = pairwise(_LETTERS.findall(text.lower()))
-    return [term for first, second in pairs if first + second in _TOGETHER
-            for term in terms(first + second)]  # fmt: skip
+    words = _LETTERS.findall(text.lower())
+    together = list(map(add, words, words[1:]))
+    if _TOGETHER.isdisjoint(together):
+        return []
+    return [term for word in together if word in _TOGETHER for term in terms(word)]

@@ -50,18 +50,19 @@ _TURN = (
     r"|\b(yesterday|tomorrow)\b"
 )
 
+_TURNS = ("last", "this", "next", "yesterday", "tomorrow", " ago")
+"""What stands in every text that names a day relative to its own."""
 
-def traits(text: str, found: Iterable[str]) -> int:
+
+def traits(text: str, found: Sequence[str]) -> int:
     """Return the bits TIME, NUMBER, QUESTION, ONLY_ASKS and QUOTED of a document."""
     bits = QUOTED if '"' in text or "“" in text or "「" in text else 0
-    if _asks(re.sub(_ANNOTATION, "", text[-2000:])):
+    if ("?" in text or "？" in text) and _asks(re.sub(_ANNOTATION, "", text[-2000:])):
         bits |= QUESTION if _states(text[-2000:]) else QUESTION | ONLY_ASKS
-    for term in set(found):
-        if term in _TIME_TERMS:
-            bits |= TIME
-        if any(map(str.isdigit, term)):
-            bits |= NUMBER
-    return bits
+    letters = "".join(found)
+    if not letters.isalpha() and any(map(str.isdigit, letters)):
+        bits |= NUMBER
+    return bits if _TIME_TERMS.isdisjoint(found) else bits | TIME
 
 
 def _asks(text: str) -> bool:
@@ -92,6 +93,8 @@ def repeats(words: Sequence[str]) -> dict[str, int]:
 
     That is more often than once, and than once for each ten different words besides.
     """
+    if len(set(words)) == len(words):
+        return {}
     told = Counter(words)
     most = 1 + len(told) // _SAID_AGAIN
     return {word: times - most for word, times in told.items() if times > most}
@@ -110,6 +113,8 @@ def spoken_dates(text: str, day: datetime.date) -> list[str]:
     """
     lowered = text.lower()
     found: list[str] = []
+    if not any(map(lowered.__contains__, _TURNS)):
+        return found
     for which, unit, plain in re.findall(_TURN, lowered):
         found += _turned(which or plain, unit or plain, day)
     for count, unit in re.findall(_AGO, lowered):

@@ -26,6 +26,8 @@ from pmem.core.text.words import IRREGULAR_FORMS, MONTHS, NUMBER_WORDS, STOP_WOR
 MAX_WHOLE = 128  # characters; a longer compound is indexed in parts only
 MAX_PART = 64  # characters; a longer part is cut
 MAX_CACHED = 100_000  # chunks; the memo is emptied when it is full
+MAX_KNOWN = 4096  # texts that are remembered, emptied when they are so many
+MAX_KNOWN_TEXT = 1000  # characters
 
 # Han, kana, Hangul, Thai, Lao, Burmese, Khmer: written without spaces, or with suffixes attached
 _UNSPACED = (
@@ -56,6 +58,7 @@ _LANGUAGES = {
 }  # fmt: skip
 _stem = Stemmer.Stemmer("english", 0).stemWord  # our own memo is faster than the library's
 _memo: dict[str, tuple[str, ...]] = {}
+_known: dict[str, list[str]] = {}
 
 
 class Query(NamedTuple):
@@ -84,6 +87,17 @@ def terms(text: str) -> list[str]:
 
     The same function serves documents and queries, so whatever is indexed can be asked for.
     """
+    found = _known.get(text)
+    if found is None:
+        found = _terms(text)
+        if len(text) <= MAX_KNOWN_TEXT:
+            if len(_known) >= MAX_KNOWN:
+                _known.clear()
+            _known[text] = found
+    return found.copy()
+
+
+def _terms(text: str) -> list[str]:
     found: list[str] = []
     memo = _memo
     for chunk in _chunks(fold(text)):
@@ -135,14 +149,19 @@ def date_terms(year: int, month: int, day: int) -> list[str]:
     Raises:
         IndexError: `month` is not within 1 and 12.
     """
-    return [str(year), _plain_word(MONTHS[month - 1]), str(day)]
+    return [str(year), _month_term(month), str(day)]
+
+
+@cache
+def _month_term(month: int) -> str:
+    return _plain_word(MONTHS[month - 1])
 
 
 def written_dates(text: str) -> list[str]:
     """Return the dates in ISO form within `text` as the words of `date_terms`."""
     return [
         term
-        for year, month, day in _ISO_DATE.findall(text)
+        for year, month, day in (_ISO_DATE.findall(text) if "-" in text else ())
         if 1 <= int(month) <= 12
         for term in date_terms(int(year), int(month), int(day))
     ]

@@ -140,6 +140,8 @@ def changes(now: FolderListing, packed: Packed, looked: int) -> tuple[list[str],
         again.
     """
     young = _young(now, looked)
+    if packed == NOTHING:
+        return [], sorted(map(_name, now.files))
     if now.pack() == packed:
         return [], young
     known = FolderListing.unpack(*packed)

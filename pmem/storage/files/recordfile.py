@@ -55,7 +55,7 @@ def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> t
         StorageRefused: It may not be read.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | _NO_LINK | _NO_WAIT)
+        descriptor = os.open(path, _AS_IT_IS)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -68,8 +68,11 @@ def read_bytes(path: str, most: int = RECORD_BYTES, what: str = "a record") -> t
             raise Damaged(f"{path} is not a regular file")
         if status.st_size > most:
             raise TooLarge(f"{path} has {status.st_size} bytes, more than {most}")
-        with open(descriptor, "rb", closefd=False) as file:
-            return file.read(), stamp_of(status)
+        data = os.read(descriptor, status.st_size + 1)
+        if len(data) != status.st_size:  # others are writing it
+            with open(descriptor, "rb", closefd=False) as file:
+                data += file.read()
+        return data, stamp_of(status)
     except OSError as error:
         raise FileNotRead(f"{path} cannot be read: {error.strerror}") from None
     finally:
@@ -157,8 +160,14 @@ def _decoder(type_: type[R]) -> "msgspec.json.Decoder[R]":
 
 
 _DECODERS: dict[type[Record], "msgspec.json.Decoder[Any]"] = {}
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+_AS_IT_IS: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+"""How a file is opened: no link, no waiting for whoever writes to a pipe, byte for byte."""
 
 
 _KINDS = {list: "a list", str: "a text", int: "a number", float: "a number", bool: "a boolean"}

@@ -13,6 +13,7 @@ import msgspec
 from pmem.storage.files import durable, listing
 from pmem.storage.files.recordfile import Stamp
 from pmem.storage.index.database import NONSENSE
+from pmem.values.fields import Progress, ignore_progress
 from pmem.values.records import STORES, Record
 
 if TYPE_CHECKING:
@@ -45,9 +46,13 @@ class OpenIndexes:
 
     A search that follows another within a moment does not look at every file again, unless
     this process has written or a store folder's own time has changed since.
+
+    Attributes:
+        tell: is told how many of very many records have been read.
     """
 
     def __init__(self) -> None:
+        self.tell: Progress = ignore_progress
         self._idle: deque[Any] = deque()  # its ends are changed by one thread at a time
         self._written = object()
         self._trust: LastLook | None = None
@@ -242,12 +247,14 @@ class CurrentIndex:
 
     def _update(self, index: "Index", types: Sequence[type[Record]], *, post: bool) -> None:
         folders = {STORES[type_]: type_ for type_ in types}
-        index.update(
-            list(folders),
+        from pmem.storage.index.records import Files
+
+        files = Files(
             lambda store: listing.look(self._files.folder(folders[store])),
-            lambda store, name: self._files.read_file(folders[store], name),
-            post=post,
+            lambda store, names: self._files.read_files(folders[store], names),
+            self._indexes.tell,
         )
+        index.update(list(folders), files, post=post)
 
     def _tell(self, index: "Index", types: Sequence[type[Record]]) -> None:
         for type_ in types:

@@ -8,7 +8,8 @@ import sqlite3
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -19,32 +20,58 @@ from pmem.core.retrieval.documents import IndexedDocument, entries
 from pmem.core.retrieval.pool import label_of
 from pmem.core.text.terms import terms
 from pmem.storage.files.recordfile import decode
+from pmem.storage.index.records import MANY, ReadRecord
+from pmem.storage.index.schema import filling, insert
 from pmem.values.records import RECORD_TYPES
 
 Key = tuple[str, str]
 """A list's label and its term."""
 
 
+PostingList = tuple["array[int]", "array[float]"]
+"""The numbers of the documents that hold a term, ascending, and how often each does."""
+_FEW: Final = 100
+"""So many changes are made within a list; one with more is sorted anew."""
+_ENOUGH: Final = 700_000
+"""So many changes wait for each other: more would take more memory, fewer write lists again."""
+
+
+_NOTHING: Final[PostingList] = (array("Q"), array("d"))
+
+
+def _lists() -> defaultdict[str, dict[int, float]]:
+    return defaultdict(dict)
+
+
 class Postings:
-    """Changes to the posting lists of an index, written together at the end."""
+    """Changes to the posting lists of an index, written together at the end.
+
+    What is put in may come in any order, and what is taken out was there before that.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._gone: defaultdict[Key, list[int]] = defaultdict(list)
-        self._new: defaultdict[Key, dict[int, float]] = defaultdict(dict)
+        self._new: defaultdict[str, defaultdict[str, dict[int, float]]] = defaultdict(_lists)
+        self._waiting = 0
 
     def drop(self, label: str, terms: Iterable[str], number: int) -> None:
         """Take a document out of the lists of its terms."""
         for term in terms:
             self._gone[label, term].append(number)
+            self._waiting += 1
 
     def add(self, label: str, frequencies: Mapping[str, float], number: int) -> None:
         """Put a document into the lists of its terms."""
+        new = self._new[label]
         for term, count in frequencies.items():
-            self._new[label, term][number] = count
+            new[term][number] = count
+        self._waiting += len(frequencies)
 
-    def write(self) -> None:
-        """Write every list that has changed, and start afresh."""
+    def write(self, least: int = 0) -> None:
+        """Write every list that has changed, if there are so many changes, and start afresh."""
+        if self._waiting < least:
+            return
         emptied: list[Key] = []
         self._connection.executemany(
             "insert or replace into posting values (?, ?, ?, ?)", self._lists(emptied)
@@ -52,40 +79,51 @@ class Postings:
         self._connection.executemany("delete from posting where label = ? and term = ?", emptied)
         self._gone.clear()
         self._new.clear()
+        self._waiting = 0
 
     def _lists(self, emptied: list[Key]) -> Iterator[tuple[str, str, bytes, bytes]]:
         """Yield the changed lists one by one, for all of them together take much memory."""
-        for key in sorted(self._gone.keys() | self._new.keys()):
-            numbers, counts = self._changed(key)
+        query = "select 1 from posting limit 1"
+        is_first = self._connection.execute(query).fetchone() is None
+        keys = [(label, term) for label in sorted(self._new) for term in sorted(self._new[label])]
+        for key in sorted({*keys, *self._gone}) if self._gone else keys:
+            known = _NOTHING if is_first else stored_list(self._connection, key)
+            new = self._new[key[0]].get(key[1], {})
+            numbers, counts = _updated_list(known, self._gone.get(key, ()), new)
             if numbers:
                 yield *key, numbers.tobytes(), counts.tobytes()
             else:
                 emptied.append(key)
 
-    def _changed(self, key: Key) -> "PostingList":
-        numbers, counts = stored_list(self._connection, key)
-        gone, new = self._gone.get(key, []), self._new.get(key, {})
-        if len(gone) + len(new) > _FEW:
-            held = dict(zip(numbers, counts, strict=True))
-            for number in gone:
-                held.pop(number, None)
-            held |= new
-            numbers = array("Q", sorted(held))
-            return numbers, array("d", map(held.__getitem__, numbers))
-        for number in (*gone, *new):
-            place = bisect_left(numbers, number)
-            if place < len(numbers) and numbers[place] == number:
-                del numbers[place], counts[place]
-            if number in new:
-                numbers.insert(place, number)
-                counts.insert(place, new[number])
-        return numbers, counts
+
+def _updated_list(known: PostingList, gone: Sequence[int], new: Mapping[int, float]) -> PostingList:
+    """Return a list without what is gone, and with what is new."""
+    numbers, counts = known
+    if numbers and len(gone) + len(new) <= _FEW:
+        for number in gone:
+            _put(known, number, None)
+        for number, count in new.items():
+            _put(known, number, count)
+        return known
+    held = new
+    if numbers:
+        held = dict(zip(numbers, counts, strict=True))
+        for number in gone:
+            held.pop(number, None)
+        held |= new
+    ascending = sorted(held)
+    return array("Q", ascending), array("d", map(held.__getitem__, ascending))
 
 
-_FEW: Final = 100
-"""So many changes are made within a list; one with more is sorted anew."""
-PostingList = tuple["array[int]", "array[float]"]
-"""The numbers of the documents that hold a term, ascending, and how often each does."""
+def _put(known: PostingList, number: int, count: float | None) -> None:
+    """Put a number into a list, or with None take it out."""
+    numbers, counts = known
+    place = bisect_left(numbers, number)
+    if place < len(numbers) and numbers[place] == number:
+        del numbers[place], counts[place]
+    if count is not None:
+        numbers.insert(place, number)
+        counts.insert(place, count)
 
 
 def stored_list(connection: sqlite3.Connection, key: Key) -> PostingList:
@@ -95,7 +133,7 @@ def stored_list(connection: sqlite3.Connection, key: Key) -> PostingList:
     return array("Q", numbers), array("d", counts)
 
 
-_BATCH: Final = 10_000
+_BATCH: Final = 2000
 """Documents that are taken in together: more at once would take more memory, not less time."""
 _ORDER: Final = {folder: place for place, folder in enumerate(RECORD_TYPES)}
 
@@ -103,19 +141,49 @@ Source = tuple[str, str]
 """A record: its store's folder and its name."""
 
 
+class Poster:
+    """Makes what searches need of records, batch by batch, within a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._postings = Postings(connection)
+        self._touched: set[str] = set()
+
+    def take(self, store: str, found: Mapping[str, ReadRecord]) -> None:
+        """Take in records of a store that the index did not know."""
+        self.learn(
+            ((store, id_), each) for id_, read in found.items() for each in entries(read.record)
+        )
+
+    def learn(self, found: Iterator[tuple[Source, IndexedDocument]]) -> None:
+        """Put documents in."""
+        while batch := list(islice(found, _BATCH)):
+            self._touched |= _learn(self._connection, self._postings, batch)
+            self._postings.write(least=_ENOUGH)
+
+    def forget(self, sources: Iterable[Source]) -> None:
+        """Take out records."""
+        for source in sources:
+            self._touched |= _forget(self._connection, self._postings, *source)
+            self._postings.write(least=_ENOUGH)
+        self._postings.write()
+
+    def finish(self) -> None:
+        """Write the rest, and count anew what has changed."""
+        self._postings.write()
+        _count(self._connection, self._touched)
+
+
 def post(connection: sqlite3.Connection) -> None:
     """Make what searches need of every record that is not posted yet, within a transaction."""
     unposted = set(connection.execute("select store, id from unposted"))
     is_new = connection.execute("select 1 from document limit 1").fetchone() is None
     changed = unposted if is_new else with_rivals(unposted, partial(_rivals, connection))
-    postings = Postings(connection)
-    touched = _forget_all(connection, postings, () if is_new else sorted(changed))
-    found = _entries(connection, sorted(changed, key=rank))
-    while batch := list(islice(found, _BATCH)):
-        touched |= _learn(connection, postings, batch)
-        postings.write()
-    postings.write()
-    _count(connection, touched)
+    poster = Poster(connection)
+    with filling(connection, "document") if is_new and len(changed) > MANY else nullcontext():
+        poster.forget(() if is_new else sorted(changed))
+        poster.learn(_entries(connection, sorted(changed, key=rank)))
+    poster.finish()
     connection.execute("delete from unposted")
 
 
@@ -224,31 +292,30 @@ def _learn(
     for source, entry in found:
         seats.give(source, entry)
     touched = set[str]()
+    if seats.replaced:
+        postings.write()
     for number in seats.replaced:
         touched |= _drop(connection, postings, "number = ?", number)
-    documents: list[tuple[object, ...]] = []
-    for number, (source, entry) in seats.learnt.items():
+    documents: list[list[object]] = []
+    for number, (source, entry) in sorted(seats.learnt.items()):
         label = label_of(entry)
         documents.append(document_row(number, label, source, entry))
         postings.add(label, entry.frequencies, number)
         touched.add(label)
-    marks = ", ".join("?" * 21)
-    connection.executemany(f"insert into document values ({marks})", documents)
+    insert(connection, "document", documents)
     connection.executemany("insert into link values (?, ?, ?, ?)", seats.links())
     rows = [(id_, *source) for id_, source in seats.shared]
     connection.executemany("insert or ignore into shared values (?, ?, ?)", rows)
     return touched
 
 
-def document_row(
-    number: int, label: str, source: Source, entry: IndexedDocument
-) -> tuple[object, ...]:
+def document_row(number: int, label: str, source: Source, entry: IndexedDocument) -> list[object]:
     """Return the values of a document's columns."""
     document, facts = entry.document, entry.facts
     bounded = facts.valid_until is not None or (
         facts.valid_from is not None and facts.valid_from > facts.created_at
     )
-    return (
+    return [
         number,
         label,
         *source,
@@ -269,19 +336,7 @@ def document_row(
         facts.app,
         msgspec.json.encode(facts),
         "\n".join(entry.frequencies),
-    )
-
-
-def _forget_all(
-    connection: sqlite3.Connection, postings: Postings, changed: Iterable[Source]
-) -> set[str]:
-    """Take out records; return the lists that their documents were in."""
-    touched: set[str] = set()
-    for number, (store, name) in enumerate(changed, start=1):
-        touched |= _forget(connection, postings, store, name)
-        if number % _BATCH == 0:
-            postings.write()
-    return touched
+    ]
 
 
 def _forget(

@@ -17,10 +17,11 @@ from pmem.storage.files import safe_files
 from pmem.storage.files.recordfile import Stamp
 from pmem.storage.index import records
 from pmem.storage.index.database import FILE, connect, is_at_fault, rolled_back, snapshot
-from pmem.storage.index.records import MEMORIES, Look, Reader, ReadRecord
+from pmem.storage.index.records import MEMORIES, Files, ReadRecord
 from pmem.storage.index.selecting import AMONG, expression, ordered, table_of_counts, where
 
 if TYPE_CHECKING:
+    from pmem.storage.index.documents import Poster
     from pmem.storage.index.search import SearchIndex
 
 
@@ -43,6 +44,7 @@ class Index:
         self._path = path
         self._connection = connection
         self._inode = _inode_of(path)
+        self._poster: Poster | None = None
 
     @property
     def is_in_place(self) -> bool:
@@ -62,13 +64,15 @@ class Index:
             safe_files.discard(self._path)
         return at_fault
 
-    def update(self, stores: Collection[str], look: Look, read: Reader, *, post: bool) -> None:
+    def update(self, stores: Collection[str], files: Files, *, post: bool) -> None:
         """Learn what has changed since the last look, in one transaction.
 
         With `post`, searches are to find it, too.
         """
+        self._poster = None
+        take = self._take if post else None
         with rolled_back(self._connection):
-            has_begun = records.follow(self._connection, stores, look, read)
+            has_begun = records.follow(self._connection, stores, files, take)
             if post:
                 self._post(has_begun=has_begun)
             if self._connection.in_transaction:
@@ -234,7 +238,16 @@ class Index:
         query += f" order by {ordered(part.order)} limit ?"
         return self._connection.execute(query, (*found.values, most)).fetchall()
 
+    def _take(self, store: str, found: Mapping[str, ReadRecord]) -> None:
+        from pmem.storage.index.documents import Poster
+
+        if self._poster is None:
+            self._poster = Poster(self._connection)
+        self._poster.take(store, found)
+
     def _post(self, *, has_begun: bool) -> None:
+        if self._poster is not None:
+            self._poster.finish()
         query = "select 1 from unposted limit 1"
         if self._connection.execute(query).fetchone() is None:
             return

@@ -8,17 +8,19 @@ until then the record is among the `unposted`.
 
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from itertools import count
 from typing import Final, NamedTuple
 
 from pmem.core.filters import cited_files
 from pmem.core.record_keys import near_ends, twin_keys, word_keys_of
-from pmem.core.selection import STORED, column_values
+from pmem.core.selection import column_values
 from pmem.errors import StorageRefused, TooLarge
 from pmem.storage.backend import Problem
 from pmem.storage.files.listing import NOTHING, FolderListing, changes, last_look
 from pmem.storage.files.recordfile import Stamp
-from pmem.storage.index.schema import COUNTED
+from pmem.storage.index.schema import COUNTED, filling, insert
 from pmem.storage.index.selecting import AMONG, expression
 from pmem.values.ids import is_id
 from pmem.values.records import STORES, Memory, Record
@@ -26,8 +28,11 @@ from pmem.values.records import STORES, Memory, Record
 _PASSING: Final = (StorageRefused.code, TooLarge.code)
 """What may be otherwise the next time though the file stays as it is."""
 MEMORIES: Final = STORES[Memory]
-_BATCH: Final = 10_000
+_FILLED: Final = ("record", "twin", "tie", "place", "cited", "document")
+_BATCH: Final = 2000
 """Records that are taken in together: more at once would take more memory, not less time."""
+MANY: Final = 500
+"""So many records, and an empty index is filled before its tables have their own indexes."""
 
 
 class ReadRecord(NamedTuple):
@@ -37,11 +42,24 @@ class ReadRecord(NamedTuple):
     data: bytes
 
 
-Reader = Callable[[str, str], ReadRecord | Problem | None]
-"""Reads a record of a store, or says why it cannot be used; None when it is gone."""
+_VERY_MANY: Final = 5000
+"""So many records take a moment to read."""
 
-Look = Callable[[str], FolderListing]
-"""Says what a store's folder looks like."""
+Reader = Callable[[str, Iterable[str]], Iterator[tuple[str, ReadRecord | Problem | None]]]
+"""Reads records of a store, or says why one cannot be used; None when it is gone."""
+
+Take = Callable[[str, Mapping[str, ReadRecord]], None]
+"""Is told of records of a store that the index did not know."""
+
+
+class Files(NamedTuple):
+    """The files of the stores: what a store's folder looks like, what reads its records, and what
+    is told how many of very many have been read.
+    """
+
+    look: Callable[[str], FolderListing]
+    read: Reader
+    tell: Callable[[int, int], None]
 
 
 class _Changes(NamedTuple):
@@ -54,26 +72,49 @@ class _Changes(NamedTuple):
 
 
 def follow(
-    connection: sqlite3.Connection, stores: Collection[str], look: Look, read: Reader
+    connection: sqlite3.Connection,
+    stores: Collection[str],
+    files: Files,
+    take: Take | None = None,
 ) -> bool:
     """Learn what has changed since the last look, within a transaction that is left open.
 
     A look that is older than another one's would take back what that one has learnt. So it is
     made after the index was asked for its last, and again where others were quicker.
 
+    With `take`, what an empty index learns is given to that, and is not among the `unposted`.
+
     Returns:
         Whether anything has changed, and a transaction was begun.
     """
     before = _looked(connection, stores)
-    found = _look_at(connection, stores, look)
+    found = _look_at(connection, stores, files)
     if not any(each.gone or each.stale for each in found.values()):
         return False
     connection.execute("begin immediate")
     if _looked(connection, stores) != before:
-        found = _look_at(connection, stores, look)
-    for store, changed in found.items():
-        _write(connection, store, changed, read)
+        found = _look_at(connection, stores, files)
+    query = "select 1 from record union all select 1 from document limit 1"
+    is_empty = connection.execute(query).fetchone() is None
+    names = [name for each in found.values() for name in each.stale]
+    if len(names) > _VERY_MANY:
+        files = files._replace(read=_counting(files, len(names)))
+    with filling(connection, *_FILLED) if is_empty and len(names) > MANY else nullcontext():
+        for store, changed in found.items():
+            _write(connection, store, changed, files.read, take if is_empty else None)
     return True
+
+
+def _counting(files: Files, total: int) -> Reader:
+    """Return what reads records, and tells how many it has read after each of them."""
+    done = count(1)
+
+    def read(store: str, names: Iterable[str]) -> Iterator[tuple[str, ReadRecord | Problem | None]]:
+        for found in files.read(store, names):
+            yield found
+            files.tell(next(done), total)
+
+    return read
 
 
 def learn(
@@ -99,11 +140,11 @@ def learn(
 
 
 def _look_at(
-    connection: sqlite3.Connection, stores: Collection[str], look: Look
+    connection: sqlite3.Connection, stores: Collection[str], files: Files
 ) -> dict[str, _Changes]:
     found = {}
     for store in stores:
-        listing, at = look(store), time.time_ns()
+        listing, at = files.look(store), time.time_ns()
         found[store] = _Changes(listing, at, *changes(listing, *last_look(connection, store)))
     return found
 
@@ -113,7 +154,9 @@ def _looked(connection: sqlite3.Connection, stores: Collection[str]) -> list[tup
     return [row for row in rows if row[0] in stores]
 
 
-def _write(connection: sqlite3.Connection, store: str, changed: _Changes, read: Reader) -> None:
+def _write(
+    connection: sqlite3.Connection, store: str, changed: _Changes, read: Reader, take: Take | None
+) -> None:
     """Learn what has changed in a store.
 
     What could not even be read is struck from the listing, so that the next look tries again.
@@ -128,7 +171,8 @@ def _write(connection: sqlite3.Connection, store: str, changed: _Changes, read: 
         _note_unposted(connection, store, gone)
     for start in range(0, len(changed.stale), _BATCH):
         names = changed.stale[start : start + _BATCH]
-        has_changed |= _take_in(connection, store, names, changed.listing, read, is_new=is_new)
+        read_now = read(store, names)
+        has_changed |= _take_in(connection, store, read_now, changed.listing, take, is_new=is_new)
     if changed.gone or changed.stale:
         _remember(connection, store, changed.at, changed.listing, has_changed=has_changed)
 
@@ -136,17 +180,16 @@ def _write(connection: sqlite3.Connection, store: str, changed: _Changes, read: 
 def _take_in(
     connection: sqlite3.Connection,
     store: str,
-    names: Iterable[str],
+    read: Iterable[tuple[str, ReadRecord | Problem | None]],
     listing: FolderListing,
-    read: Reader,
+    take: Take | None,
     *,
     is_new: bool,
 ) -> bool:
     """Read records, and take in those that say something else than they did, if any does."""
     found: dict[str, ReadRecord] = {}
     unusable = []
-    for name in names:
-        answer = read(store, name)
+    for name, answer in read:
         if isinstance(answer, ReadRecord):
             found[name] = answer
             continue
@@ -164,7 +207,10 @@ def _take_in(
         _forget(connection, [known[id_] for id_ in touched if id_ in known])
     _unmark(connection, is_gone=any(id_ in known for id_ in unusable))
     _learn(connection, store, known, found)
-    _note_unposted(connection, store, [*found, *(id_ for id_ in unusable if id_ in known)])
+    if take is None:
+        _note_unposted(connection, store, [*found, *(id_ for id_ in unusable if id_ in known)])
+    else:
+        take(store, found)
     return bool(found or unusable)
 
 
@@ -201,11 +247,8 @@ def _learn(
         if id_ not in known:
             last += 1
         numbers[id_] = known.get(id_, last)
-    marks = ", ".join("?" * (2 + len(STORED)))
-    connection.executemany(
-        f"insert into record values ({marks})",
-        [(numbers[id_], store, *column_values(read.record)) for id_, read in found.items()],
-    )
+    rows = ([numbers[id_], store, *column_values(read.record)] for id_, read in found.items())
+    insert(connection, "record", rows)
     connection.executemany(
         "insert into body values (?, ?)",
         [(numbers[id_], read.data) for id_, read in found.items()],
