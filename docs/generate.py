@@ -19,8 +19,8 @@ from typing import Any
 from docs import packages
 from docs.type_guide import GUIDE
 from pmem import errors
-from pmem.cli.app import root
 from pmem.cli.commands import ALONE, COMMANDS, DEFAULTS, GROUPS, MORE, SECTIONS
+from pmem.cli.tree import root
 from pmem.server.greeting import HANDSHAKE, MODERN
 from pmem.server.mcp import go_on
 from pmem.server.tools import chosen

@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 from typer import Context
 
-from pmem.cli.app import root as program
 from pmem.cli.commands import GROUPS
+from pmem.cli.tree import root as program
 from tests.faults.console import Done, added, pmem
 from tests.once import Once
 from tests.policy.paths import MATRIX, PARTS

@@ -1,28 +1,25 @@
 """Commands made from requests: their options are the request's fields."""
 
 import inspect
-from collections.abc import Callable, Collection
-from datetime import datetime
+from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
-from functools import cache, wraps
+from functools import cache, cached_property
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
-import typer
 
 from pmem.cli.session import Answer, CommandSession
 from pmem.core.exactjson import read_given
 from pmem.core.filters import Filter
 from pmem.values.bounds import LINES_BYTES
-from pmem.values.fields import Completes, asked
+from pmem.values.fields import asked
 
 R = TypeVar("R", bound=msgspec.Struct)
 _JSON: Final = '\'{"name": "ls"}\''
-_SEVERAL: Final = "; repeatable."
 
 
-class _Field(msgspec.Struct):
+class Field(msgspec.Struct):
     """A field of a request, as the command line takes it.
 
     `type` is that of one value; `hints` are the rest of what `pmem.values.fields.asked` says.
@@ -35,34 +32,30 @@ class _Field(msgspec.Struct):
     meaning: str
     hints: dict[str, Any]
 
-    def parameter(self) -> inspect.Parameter:
-        """Return it as Typer reads a function's parameters."""
+    @property
+    def is_argument(self) -> bool:
+        """Whether it has no option: its place on the line says what it is."""
+        return bool(self.hints["is_argument"])
+
+    @property
+    def least(self) -> int | None:
+        """The least that a number may be."""
+        return self.hints["least"]  # type: ignore[no-any-return]
+
+    @property
+    def absent(self) -> Any:
+        """What it is where the line says nothing; `...` where the line has to."""
         is_needed = self.default is msgspec.NODEFAULT
-        absent = ... if is_needed else None if self.is_many else self.default
-        shared: dict[str, Any] = {
-            "metavar": self.hints["shown"] or ("TIME" if self.type is datetime else None),
-            "autocompletion": completing(self.hints["completes"]),
-        }
-        info = (
-            typer.Argument(absent, help=self.meaning, **shared)
-            if self.hints["is_argument"]
-            else typer.Option(
-                absent,
-                *self._flags(),
-                help=self.meaning.removesuffix(".") + _SEVERAL if self.is_many else self.meaning,
-                min=self.hints["least"],
-                case_sensitive=False,
-                rich_help_panel=self.hints["group"],
-                **shared,
-            )
-        )
-        type_: Any = str if self.type in (datetime, Any) else self.type
-        return inspect.Parameter(
-            self.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=info,
-            annotation=list[type_] if self.is_many else type_,
-        )
+        return ... if is_needed else None if self.is_many else self.default
+
+    @property
+    def flags(self) -> list[str]:
+        """Its option, the way that help names it first; `--on/--off` are two of one."""
+        if self.hints["flag"]:
+            return list(self.hints["flag"].split())
+        name = self.name.replace("_", "-")
+        is_either = self.type is bool and self.default is None
+        return [f"--{name}/--no-{name}" if is_either else f"--{name}"]
 
     def values(self, session: CommandSession, given: Any) -> dict[str, Any]:
         """Return what the request has for what was given on the command line."""
@@ -73,7 +66,7 @@ class _Field(msgspec.Struct):
             return session.when(given)
         if self.is_many:
             given = tuple(value for value in given if value != "" or self.default is not None)
-        flag = self._flags()[0]
+        flag = self.flags[0]
         read: dict[str, Callable[[Any], Any]] = {
             "time": session.time,
             "ahead": session.ahead,
@@ -86,15 +79,8 @@ class _Field(msgspec.Struct):
         }
         return {self.name: read[reading](given) if reading in read else given}
 
-    def _flags(self) -> list[str]:
-        if self.hints["flag"]:
-            return list(self.hints["flag"].split())
-        name = self.name.replace("_", "-")
-        is_either = self.type is bool and self.default is None
-        return [f"--{name}/--no-{name}" if is_either else f"--{name}"]
 
-
-class AskedCommand(msgspec.Struct):
+class AskedCommand(msgspec.Struct, dict=True):
     """A command with an option for each field that its request describes; a field that is a struct
     gives the options of its own fields.
     """
@@ -105,33 +91,30 @@ class AskedCommand(msgspec.Struct):
     filled: dict[str, Any]  # what the request has in fields that the command fills by itself
     meaning: str = ""  # what help says of it, where several commands share what runs
 
-    def function(self) -> Callable[..., Answer | None]:
-        """Return it as a function from whose parameters Typer makes the options."""
-        hidden = {*self.without, *self.filled}
-        fields = {field.name: field for field in _fields(self.kind) if field.name not in hidden}
+    @cached_property
+    def own(self) -> tuple[Field, ...]:
+        """The options that no field of the request stands for."""
         _, _, *others = inspect.signature(self.command).parameters.values()
-        own = [_own_field(each) for each in others]
-        parameters = [
-            inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
-            *(field.parameter() for field in (*fields.values(), *own)),
-        ]
+        return tuple(map(_own_field, others))
 
-        @wraps(self.command)
-        def run(ctx: typer.Context, **given: Any) -> Answer | None:
-            session: CommandSession = ctx.obj
-            session.context = ctx
-            values: dict[str, Any] = {}
-            for name, field in fields.items():
-                values |= field.values(session, given[name])
-            named = {each.name: each.default for each in own}
-            for each in own:
-                named |= each.values(session, given[each.name])
-            return self.command(session, _built(self.kind, values | self.filled), **named)
+    @cached_property
+    def fields(self) -> dict[str, Field]:
+        """All options and arguments, by their names."""
+        hidden = {*self.without, *self.filled}
+        asked_for = (field for field in _fields(self.kind) if field.name not in hidden)
+        return {field.name: field for field in (*asked_for, *self.own)}
 
-        run.__dict__["__signature__"] = inspect.Signature(parameters)
-        run.__doc__ = self.meaning or run.__doc__
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
-        return run
+    def run(self, session: CommandSession, given: Mapping[str, Any]) -> Answer | None:
+        """Run it with what the command line gives for each of its fields."""
+        values: dict[str, Any] = {}
+        named = {each.name: each.default for each in self.own}
+        for name, field in self.fields.items():
+            told = field.values(session, given[name])
+            if name in named:
+                named |= told
+            else:
+                values |= told
+        return self.command(session, _built(self.kind, values | self.filled), **named)
 
 
 def own(meaning: str, default: Any = None, **hints: Any) -> Any:
@@ -139,22 +122,12 @@ def own(meaning: str, default: Any = None, **hints: Any) -> Any:
     return default, asked(meaning, **hints)
 
 
-def _own_field(parameter: inspect.Parameter) -> _Field:
+def _own_field(parameter: inspect.Parameter) -> Field:
     default, meta = parameter.default
     field = _field(parameter.name, parameter.annotation, default, meta)
     if parameter.annotation is bool:
         field.default = bool(field.default)
     return field
-
-
-@cache
-def completing(what: Completes) -> Callable[..., list[tuple[str, str]]] | None:
-    """Return what completes a value in a shell, as Typer takes it."""
-
-    def found(ctx: typer.Context, _words: list[str], incomplete: str) -> list[tuple[str, str]]:
-        return ctx.obj.candidates(what, ctx, incomplete)  # type: ignore[no-any-return]
-
-    return found if what else None
 
 
 def asks(
@@ -183,8 +156,8 @@ def _built(kind: type[R], values: dict[str, Any]) -> R:
 
 
 @cache
-def _fields(kind: type[msgspec.Struct]) -> tuple[_Field, ...]:
-    found: list[_Field] = []
+def _fields(kind: type[msgspec.Struct]) -> tuple[Field, ...]:
+    found: list[Field] = []
     for field in _typed(kind):
         if _is_asking(field.type):
             found += _fields(field.type)
@@ -195,10 +168,10 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[_Field, ...]:
     return tuple(found)
 
 
-def _field(name: str, hint: Any, default: Any, meta: msgspec.Meta) -> _Field:
+def _field(name: str, hint: Any, default: Any, meta: msgspec.Meta) -> Field:
     hints: dict[str, Any] = (meta.extra or {})["command_line"]
     type_, is_many = _one_value(hint)
-    return _Field(name, hints["choices"] or type_, is_many, default, meta.description or "", hints)
+    return Field(name, hints["choices"] or type_, is_many, default, meta.description or "", hints)
 
 
 _typed = cache(msgspec.structs.fields)

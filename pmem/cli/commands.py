@@ -1,8 +1,17 @@
-"""The table of commands: the module and the function of each, and an example."""
+"""The table of commands: the module and the function of each, an example, and what all take."""
 
-from typing import Final
+import json
+import os
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+
+from pmem.values.fields import Completes
+
+if TYPE_CHECKING:
+    from pmem.cli.asking import AskedCommand
 
 
 class CommandEntry(msgspec.Struct, frozen=True):
@@ -12,6 +21,54 @@ class CommandEntry(msgspec.Struct, frozen=True):
     function: str
     example: str
 
+    def loaded(self) -> "AskedCommand":
+        """Return the command."""
+        module = import_module(f"pmem.cli.{self.module}")
+        return getattr(module, self.function)  # type: ignore[no-any-return]
+
+
+@cache
+def reference() -> dict[str, Any]:
+    """Return the table of all commands, as docs/generate.py made it of their functions."""
+    path = os.path.join(os.path.dirname(__file__), "reference.json")
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)  # type: ignore[no-any-return]
+
+
+class SharedOption(msgspec.Struct, frozen=True):
+    """An option that every command takes: the attribute of the session that it sets, and its help.
+
+    One without a `metavar` takes no value.
+    """
+
+    name: str
+    flags: tuple[str, ...]
+    meaning: str
+    metavar: str | None = None
+    completes: Completes = ""
+
+    def apply(self, session: object, value: Any) -> None:
+        """Have a session do as it says; one that says nothing is passed over."""
+        if value or (value == "" and self.name == "asker"):  # who asks must not be lost
+            setattr(session, self.name, value)
+
+
+SHARED: Final = (
+    SharedOption("directory", ("-C",), "Use the memory of this folder.", "DIR"),
+    SharedOption("json", ("--json",), "Print one line of JSON."),
+    SharedOption("mine", ("--mine",), "Use your own memory, not the project's."),
+    SharedOption("quiet", ("--quiet", "-q"), "Print no notes; of a change nothing but errors."),
+    SharedOption("no_color", ("--no-color",), "Print without colours."),
+    SharedOption("exact_times", ("--exact-times",), "Print exact times, also on a terminal."),
+    SharedOption("actor", ("--actor",), "Write as this person or program.", "NAME"),
+    SharedOption(
+        "asker", ("--agent",), "Act as this agent, within its allowlist.", "NAME", "agent"
+    ),
+    SharedOption("now", ("--now",), "Pretend that it is this time.", "TIME"),
+    SharedOption("redact", ("--redact",), "Save the text with its secrets blanked out."),
+    SharedOption("read_only", ("--read-only",), "Write nothing."),
+    SharedOption("strict_model", ("--strict-model",), "Exit with 8 where a model failed."),
+)
 
 _ROWS: Final = {
     "init": ("project", "init", "--name Phoenix"),
@@ -111,9 +168,9 @@ _ROWS: Final = {
     "import git": ("exchange", "git", "--dry-run"),
     "import adr": ("exchange", "adr", "0001-queue.md"),
     "import arrays": ("exchange", "import_arrays", "old-memory"),
-    "export arrays": ("exporting", "export_arrays", "backup"),
-    "export markdown": ("exporting", "export_markdown", "memory.md"),
-    "export audit": ("exporting", "export_audit", "trail.jsonl"),
+    "export arrays": ("exchange", "export_arrays", "backup"),
+    "export markdown": ("exchange", "export_markdown", "memory.md"),
+    "export audit": ("exchange", "export_audit", "trail.jsonl"),
     "eval run": ("work", "evaluate", "golden.jsonl"),
     "eval add": ("work", "add_question", '"which database" k3v9'),
     "eval misses": ("work", "misses", ""),

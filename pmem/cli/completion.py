@@ -20,9 +20,10 @@ from typer._click.shell_completion import (  # typer 0.28 exports none of them
     split_arg_string,
 )
 
-from pmem.cli.app import root
+from pmem.cli.commands import reference
 from pmem.cli.hook import memory_folder
-from pmem.cli.manual import documents, reference
+from pmem.cli.manual import documents
+from pmem.cli.tree import root
 from pmem.core.lines import shortened
 from pmem.storage.index import suggestions
 from pmem.values.fields import Completes

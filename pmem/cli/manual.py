@@ -1,14 +1,14 @@
 """`pmem help`: the help of a command, a document, what is about a word, or a list of documents."""
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 from pmem.cli.asking import asks, own
+from pmem.cli.commands import reference
 from pmem.cli.session import Answer, CommandSession, Line
+from pmem.cli.tree import root_context
 from pmem.core.lines import split_lines
 from pmem.errors import NotFound
 from pmem.values.fields import NoArguments
@@ -40,10 +40,10 @@ def help_(
     types and defaults. Where a command and a document share a name, `NAME.md` is the document.
     Of any other word it lists the commands, options and documents that have it.
     """
-    ctx = session.context
     session.explains_all = every
+    ctx = root_context(session)
     if every and not words:
-        return Answer(data=None, raw=f"{ctx.find_root().get_help()}\n")
+        return Answer(data=None, raw=f"{ctx.get_help()}\n")
     if not words and session.json:
         return Answer(data={**reference(), "documents": documents()})
     if not words:
@@ -53,7 +53,7 @@ def help_(
         }
         note = "`pmem help NAME` prints one; `pmem --help` lists the commands"
         return Answer(data=None, lines=_columns(listed), note=note)
-    found = _command_context(ctx.find_root(), words)
+    found = _command_context(ctx, words)
     if found is not None:
         text = found.get_help()
         data = reference()["commands"][" ".join(words)] if session.json else None
@@ -108,7 +108,7 @@ def _command_context(context: Any, words: Sequence[str]) -> Any:
 def _nearest(ctx: Any, name: str) -> str:
     from difflib import get_close_matches
 
-    commands = ctx.find_root().command.list_commands(ctx)
+    commands = ctx.command.list_commands(ctx)
     titles = [one.rpartition("/")[2] for one in documents()]
     close = get_close_matches(name, [*commands, *documents(), *titles])
     if not close:
@@ -166,13 +166,6 @@ def _pattern(word: str) -> re.Pattern[str]:
 def _has_all(wanted: Iterable[re.Pattern[str]], text: str) -> bool:
     low = text.lower()
     return all(each.search(low) for each in wanted)
-
-
-@cache
-def reference() -> dict[str, Any]:
-    """Return the table of all commands, as docs/generate.py made it of their functions."""
-    with open(os.path.join(_PACKAGE, "cli", "reference.json"), encoding="utf-8") as file:
-        return json.load(file)  # type: ignore[no-any-return]
 
 
 def sections() -> dict[str, dict[str, str]]:

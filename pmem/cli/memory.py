@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -365,6 +364,8 @@ def _editor(environment: Mapping[str, str]) -> list[str]:
         with suppress(ValueError):
             if words := shlex.split(environment.get(name, "")):
                 return words
-    if found := next(filter(shutil.which, _EDITORS), None):
+    from shutil import which
+
+    if found := next(filter(which, _EDITORS), None):
         return [found]
     raise UsageError("there is no editor", "set EDITOR, or give the text as an argument")

@@ -106,7 +106,6 @@ class CommandSession:
         self.has_read = self.changes = self.is_telling = False
         self.outcomes: list[Outcome[Any]] = []
         self.arguments: Sequence[str] = ()
-        self.context: Any = None  # Click's, of the command that runs
         self.telling: Callable[[], Progress] = lambda: ignore_progress  # of records being read
 
     @cached_property

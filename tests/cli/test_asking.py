@@ -1,13 +1,19 @@
 """Options that are made of a request's fields."""
 
+import shlex
+from itertools import count
 from typing import Annotated, Any
+from unittest import mock
 
 import msgspec
 import pytest
-import typer
-from typer.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pmem.cli import memory, tree
 from pmem.cli.asking import AskedCommand, asks
+from pmem.cli.commands import COMMANDS, GROUPS, SHARED, CommandEntry
+from pmem.cli.parsing import parse
 from pmem.cli.session import Answer, CommandSession
 from pmem.core.filters import Filter
 from pmem.memory.requests import EditRequest
@@ -31,11 +37,22 @@ class PaintRequest(msgspec.Struct, frozen=True, kw_only=True):
     unsaid: int = 7
 
 
-def painted(command: AskedCommand, *words: str, stdin: str = "") -> Any:
-    app = typer.Typer()
-    app.command()(command.function())
-    done = CliRunner().invoke(app, words, obj=CommandSession({}), input=stdin)
-    return done.exception or done.output
+NUMBERS = count()
+NAMED = {("", name): entry for name, entry in COMMANDS.items()} | {
+    (group, name): entry
+    for group, (_, members) in GROUPS.items()
+    for name, entry in members.items()
+}
+
+
+def painted(command: AskedCommand, *words: str, stdin: str = "") -> str:
+    entry = CommandEntry("memory", f"paint_{next(NUMBERS)}", "k3v9")
+    with (
+        mock.patch.object(memory, entry.function, command, create=True),
+        mock.patch.dict(COMMANDS, {"paint": entry}),
+    ):
+        done = pmem("paint", *words, stdin=stdin.encode())
+    return done.text + done.said
 
 
 def requests() -> tuple[AskedCommand, list[PaintRequest]]:
@@ -109,3 +126,52 @@ def test_help_names_filters_in_a_line_and_explains_them_where_all_is_asked(root:
 def test_a_schema_repeats_what_the_field_means() -> None:
     schema = schema_of((Argument("subject", "subject"),), EditRequest)
     assert schema["properties"]["subject"]["description"] == "Who or what it is about"
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> list[str]:
+    """Draw a command line with options of a command, most of them with a value."""
+    group, name = draw(st.sampled_from(sorted(NAMED)))
+    fields = NAMED[group, name].loaded().fields.values()
+    own = [flag for field in fields for flags in field.flags for flag in flags.split("/")]
+    flag = st.sampled_from([*own, *(flag for option in SHARED for flag in option.flags)])
+    word = st.sampled_from(
+        ["k3v9", "-", "--", "", "1", "0.5", "-1", "nan", "fact", "Fact", "1w", "a b", "x=y", "main"]
+    )
+    part = st.one_of(
+        st.tuples(flag),
+        st.tuples(flag, word),
+        st.builds(lambda one, text: (f"{one}={text}",), flag, word),
+        st.tuples(word),
+    )
+    before, within, after = (draw(st.lists(part, max_size=most)) for most in (1, 1, 4))
+    words = [*before, (group,), *within, (name,), *after] if group else [*before, (name,), *after]
+    return [word for part in words for word in part]
+
+
+class Given(Exception):
+    """What a line gives a command, and how the session stands then."""
+
+
+def given_by(answered: Any, session: CommandSession) -> str:
+    def note(self: AskedCommand, session: CommandSession, given: Any) -> None:
+        told = {name: value for name, value in vars(session).items() if name != "json"}
+        raise Given(repr((self.command, dict(given), told)))
+
+    with mock.patch.object(AskedCommand, "run", note), pytest.raises(Given) as noted:
+        answered(session)
+    return str(noted.value)
+
+
+@given(lines())
+def test_a_plain_line_says_the_same_to_typer(words: list[str]) -> None:
+    parsed = parse(words)
+    if parsed is not None:
+        typed = given_by(lambda session: tree.run_line(session, words), CommandSession({}))
+        assert given_by(parsed.run, CommandSession({})) == typed
+
+
+@pytest.mark.parametrize("entry", NAMED.values(), ids=[" ".join(words).strip() for words in NAMED])
+def test_each_example_is_plain(entry: CommandEntry) -> None:
+    words = shlex.split(entry.example.partition(" < ")[0])[1:]
+    assert parse(words) is not None

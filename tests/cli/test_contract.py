@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from filelock import FileLock
 
-from pmem.cli.app import root
 from pmem.cli.commands import COMMANDS, GROUPS
+from pmem.cli.tree import root
 from pmem.search import search
 from pmem.values.records import KINDS
 from tests.cli.shell import Outcome, data_of, installed, pmem

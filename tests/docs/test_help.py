@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pmem.cli.app import root
 from pmem.cli.commands import COMMANDS, GROUPS, MORE, SECTIONS
+from pmem.cli.tree import root
 from tests.cli.shell import Outcome, Shell, new_repository, pmem
 from tests.conversation.assistants import ClaudeCode, Codex, Gemini
 from tests.model import scripted
