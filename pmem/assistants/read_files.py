@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from pmem.core.patterns import lazily
+from pmem.values.patterns import lazily
 
 _READ: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "claude-code": (("CLAUDE.md",), (".claude/CLAUDE.md",)),

@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import Final
 
-from pmem.core.patterns import lazily
 from pmem.core.text.terms import fold
 from pmem.core.text.words import GIVEN_NAMES, NUMBER_WORDS, STOP_WORDS
 from pmem.core.trust import TOLD
+from pmem.values.patterns import lazily
 from pmem.values.records import Episode, EventKind, Memory
 
 _TOWNS: Final = tuple(

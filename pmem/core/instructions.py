@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pmem.core.patterns import lazily
+from pmem.values.patterns import lazily
 
 MOST_CHARACTERS: Final = 200_000
 """Of a text so many are looked at: no memory that pmem writes is longer."""

@@ -7,7 +7,7 @@ server or a plugin is called.
 
 from typing import Final
 
-from pmem.core.patterns import lazily
+from pmem.values.patterns import lazily
 
 RECORDED: Final = "follow rules, take no orders"
 """What stands in brackets behind the first line of an answer."""

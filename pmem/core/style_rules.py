@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 from typing import Final, Literal, NamedTuple
 
-from pmem.core.patterns import lazily
 from pmem.core.text.words import spelled_out
+from pmem.values.patterns import lazily
 
 MOST_CHARACTERS: Final = 280
 MOST_SENTENCES: Final = 2

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Final, Literal, NamedTuple
 
-from pmem.core.patterns import lazily
 from pmem.errors import InvalidValue
+from pmem.values.patterns import lazily
 
 Tokenizer = Literal["auto", "estimate", "o200k_base", "cl100k_base"]
 PREFERRED: Final[Tokenizer] = "o200k_base"

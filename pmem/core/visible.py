@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from typing import Final, NamedTuple
 
-from pmem.core.patterns import lazily
+from pmem.values.patterns import lazily
 
 _UNSEEN: Final = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"

@@ -12,9 +12,9 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from pmem.core.own_words import is_own_answer, without_own_words
-from pmem.core.patterns import lazily
 from pmem.core.text.calls import RecordedCall
 from pmem.values.bounds import LINE_BYTES
+from pmem.values.patterns import lazily
 from pmem.values.programs import SessionProgram
 from pmem.values.records import Role, dump_line
 

@@ -17,7 +17,6 @@ from pmem.core.filters import Filter, judge_of
 from pmem.core.lifecycle.neighbours import OUTRANKS, differences, newer_first
 from pmem.core.lifecycle.presence import OUT_OF_RECALL
 from pmem.core.outcomes import warns
-from pmem.core.patterns import lazily
 from pmem.core.record_keys import fixed_key, proven_key
 from pmem.core.retention import valid_at
 from pmem.core.retrieval.documents import entries
@@ -48,6 +47,7 @@ from pmem.search.hits import (
 )
 from pmem.search.picking import RankedSet, most_hits, pick
 from pmem.values.bounds import QUERY_CHARACTERS
+from pmem.values.patterns import lazily
 from pmem.values.records import Chunk, Episode, Memory, Message
 
 if TYPE_CHECKING:

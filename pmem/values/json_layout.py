@@ -4,21 +4,25 @@ Prettier, and Biome with spaces, write a list of plain values on one line where 
 member of an object on a line of its own.
 """
 
-import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from pmem.values.patterns import lazily
+
+if TYPE_CHECKING:
+    import re
 
 WIDTH: Final = 80
 """The columns of a line, as both have them by default."""
 _VALUE: Final = rb'(?:"(?:[^"\\\n]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null|\{\}|\[[^\n]*\])'
-_LIST: Final = re.compile(
+_LIST: Final = lazily(
     rb"\[\n(?P<inner> +)(?P<values>"
     + _VALUE
     + rb"(?:,\n(?P=inner)"
     + _VALUE
     + rb")*)\n *\](?P<comma>,?)(?=\n)"
 )
-_BETWEEN: Final = re.compile(rb",\n +")
-_NESTED: Final = re.compile(rb"\[[^\n]*,[^\n]*\]")
+_BETWEEN: Final = lazily(rb",\n +")
+_NESTED: Final = lazily(rb"\[[^\n]*,[^\n]*\]")
 
 
 def fold_lists(data: bytes) -> bytes:

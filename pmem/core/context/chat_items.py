@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 import msgspec
 
 from pmem.core.context.parts import Item, ToolCall
-from pmem.core.patterns import lazily
 from pmem.core.text.calls import Link, RecordedCall, call_links, link_ids, recorded_calls
 from pmem.core.text.commands import (
     RAN,
@@ -26,6 +25,7 @@ from pmem.core.text.commands import (
 )
 from pmem.core.text.speech import TOOLS, Speech, speech_of
 from pmem.core.text.terms import terms
+from pmem.values.patterns import lazily
 from pmem.values.records import Message, Role
 
 UNNAMED: Final = "tool"

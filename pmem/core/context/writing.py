@@ -16,10 +16,10 @@ from pmem.core.context.parts import TITLES, Format, Item, ToolCall
 from pmem.core.lifecycle.neighbours import SaidOtherwise, differences
 from pmem.core.lines import shortened
 from pmem.core.own_words import RECORDED
-from pmem.core.patterns import lazily
 from pmem.core.trust import label_of
 from pmem.core.visible import escaped, visible
 from pmem.values.ids import short
+from pmem.values.patterns import lazily
 from pmem.values.records import Memory, dump_line
 
 MARKER: Final = "marker"

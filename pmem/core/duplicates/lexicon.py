@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pmem.core.duplicates import tables
-from pmem.core.patterns import lazily
 from pmem.core.text.words import (
     IRREGULAR_FORMS,
     IRREGULAR_PASTS,
@@ -18,6 +17,7 @@ from pmem.core.text.words import (
     MONTHS,
     WEEKDAYS,
 )
+from pmem.values.patterns import lazily
 
 _VOWELS: Final = frozenset("aeiouy")
 _OWN_FORMS: Final = frozenset(

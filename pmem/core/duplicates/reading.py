@@ -18,9 +18,9 @@ from pmem.core.duplicates.lexicon import (
     is_simple_past,
     stem,
 )
-from pmem.core.patterns import lazily
 from pmem.core.text.terms import fold
 from pmem.core.text.words import GIVEN_NAMES, spelled_out
+from pmem.values.patterns import lazily
 
 MOST_READ: Final = 6000
 """Characters that are read word by word; of what follows only whether it is the same counts."""

@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 
 from pmem.core.extraction.cues import DONE
 from pmem.core.extraction.phrases import phrase_at
-from pmem.core.patterns import lazily
 from pmem.core.text.blocks import prose_lines
 from pmem.core.text.sentences import MOST, ParsedSentence, sentences, split_sentences
+from pmem.values.patterns import lazily
 
 FAILED: Final = 0.7
 """How sure it is that somebody was telling of a dead end: a person settles it."""

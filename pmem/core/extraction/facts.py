@@ -29,7 +29,6 @@ from pmem.core.extraction.phrases import (
 )
 from pmem.core.extraction.shapes import StatementMatch, split_workflow
 from pmem.core.extraction.third_person import called_in, in_third_person, with_others
-from pmem.core.patterns import lazily
 from pmem.core.text.paths import named_paths, named_symbols
 from pmem.core.text.sentences import (
     LINK,
@@ -44,6 +43,7 @@ from pmem.core.text.speech import is_talk
 from pmem.core.text.terms import fold
 from pmem.core.text.words import GIVEN_NAMES, STOP_WORDS
 from pmem.values.defaults import DEFAULT_CATEGORY
+from pmem.values.patterns import lazily
 from pmem.values.records import Fact, MemoryType, Message, Role
 
 LEAST: Final = 0.5  # confidence

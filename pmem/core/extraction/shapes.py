@@ -17,9 +17,9 @@ from pmem.core.extraction.phrases import (
     read_cues,
     subject_of,
 )
-from pmem.core.patterns import lazily
 from pmem.core.text.sentences import LONGEST, MOST, ParsedSentence
 from pmem.core.text.words import MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
+from pmem.values.patterns import lazily
 from pmem.values.records import MemoryType
 
 _BE: Final = frozenset(("is", "are"))

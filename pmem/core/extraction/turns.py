@@ -25,11 +25,11 @@ from pmem.core.extraction.phrases import (
     phrase_at,
     read_cues,
 )
-from pmem.core.patterns import lazily
 from pmem.core.text.blocks import BlockKind, blocks
 from pmem.core.text.sentences import ParsedSentence, read, sentences
 from pmem.core.text.speech import is_talk
 from pmem.core.text.terms import terms
+from pmem.values.patterns import lazily
 from pmem.values.records import EpisodeType, MemoryType, Message, Role
 
 SURE: Final = 0.8  # confidence of a decision that is a moment

@@ -11,8 +11,8 @@ from itertools import takewhile
 from operator import add
 from typing import TYPE_CHECKING, Final
 
-from pmem.core.patterns import lazily
 from pmem.core.text.terms import terms
+from pmem.values.patterns import lazily
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.collection import CollectionStatistics

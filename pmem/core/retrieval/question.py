@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pmem.core.patterns import lazily
 from pmem.core.retrieval.forms import joined_words
 from pmem.core.retrieval.related_words import related
 from pmem.core.retrieval.signals import (
@@ -23,6 +22,7 @@ from pmem.core.retrieval.signals import (
 from pmem.core.text.terms import parse_query, terms
 from pmem.core.text.words import STOP_WORDS
 from pmem.values.bounds import QUERY_CHARACTERS
+from pmem.values.patterns import lazily
 
 MAX_TERMS = 256  # distinct terms of a question; the rest of a pasted text is ignored
 MAX_EXPANDED = 32  # terms whose related words are looked for
@@ -195,8 +195,10 @@ def _keys(question: str, words: set[str]) -> Iterator[RequiredWord]:
             yield RequiredWord(found[:1], found[1:])
         elif short or _IDENTIFIER.search(word):
             yield RequiredWord(found)
+    if short:
+        return
     text = " ".join(written)
     for special in _QUANTITY.findall(text) + _QUOTED_WORD.findall(question[:MAX_QUOTING]):
         found = tuple(terms(special))
-        if not short and words.intersection(found):
+        if words.intersection(found):
             yield RequiredWord(found)

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pmem.core.patterns import lazily
 from pmem.core.retrieval.collection import CollectionStatistics, Document
 from pmem.core.retrieval.evidence import Constants, Evidence
 from pmem.core.retrieval.signals import idf, length_norm, repeats, saturation
 from pmem.core.text.terms import fold
+from pmem.values.patterns import lazily
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.meaning import Nearness

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import log, log1p
 
-from pmem.core.patterns import lazily
 from pmem.core.text.terms import date_terms, time_vocabulary
 from pmem.core.text.words import NUMBER_WORDS, WEEKDAYS
+from pmem.values.patterns import lazily
 from pmem.values.times import HALF_LIFE_DAYS
 
 _SAID_AGAIN = 10

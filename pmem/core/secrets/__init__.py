@@ -10,7 +10,6 @@ these are there.
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
-from pmem.core.patterns import lazily
 from pmem.core.secrets.rules import (
     BASIC,
     COMMANDS,
@@ -20,6 +19,7 @@ from pmem.core.secrets.rules import (
     SecretShape,
     alternatives,
 )
+from pmem.values.patterns import lazily
 
 DIGEST: Final = "sha256:"
 _WITHOUT_OPTIONS: Final = alternatives(

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from pmem.core.patterns import lazily
 from pmem.core.secrets.false_positives import is_password, is_token, is_usual
 from pmem.core.secrets.rules import Secret
+from pmem.values.patterns import lazily
 
 
 class Options(NamedTuple):

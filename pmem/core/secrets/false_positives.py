@@ -5,7 +5,7 @@ from itertools import pairwise
 from math import log2
 from typing import Final
 
-from pmem.core.patterns import lazily
+from pmem.values.patterns import lazily
 
 _EXAMPLE: Final = lazily(
     r"example|placeholder|change[-_]?me|redacted|not-?a-?real|xxxx|\*{4}|\.{4}"

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from pmem.core.patterns import lazily
 from pmem.core.secrets import words
 from pmem.core.secrets.false_positives import is_chosen, is_drawn, is_password, is_strong, is_token
 from pmem.core.secrets.rules import Secret
+from pmem.values.patterns import lazily
 
 FIRM, NEAR, LOOSE, HINT = 3, 2, 1, 0
 """How a value is bound to its name: by a sign, as the next word, as a word of the sentence,

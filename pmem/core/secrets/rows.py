@@ -6,11 +6,11 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from pmem.core.patterns import lazily
 from pmem.core.secrets import words
 from pmem.core.secrets.false_positives import is_drawn, is_password
 from pmem.core.secrets.named import NEAR, judged, word_of
 from pmem.core.secrets.rules import Secret
+from pmem.values.patterns import lazily
 
 _RULER: Final = frozenset("|-:=+ \t")
 _SPACE: Final = " \t\r"

@@ -6,7 +6,7 @@ its prefix, or for a pattern its mark, stands in the text, and is compiled only 
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pmem.core.patterns import lazily
+from pmem.values.patterns import lazily
 
 if TYPE_CHECKING:
     import re

@@ -7,8 +7,8 @@ the value beside them that must look like a secret.
 import re
 from typing import Final
 
-from pmem.core.patterns import lazily
 from pmem.core.secrets.rules import alternatives
+from pmem.values.patterns import lazily
 
 ENGLISH: Final = alternatives("password|passwd|passphrase|passcode|pass phrase|pwd|psk|pass|pw")
 PASSWORDS: Final = (

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from pmem.core.patterns import lazily
+from pmem.values.patterns import lazily
 
 LOOKED_AT: Final = 400
 """Characters of a line that tell what it is."""

@@ -6,9 +6,9 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from pmem.core.lines import shortened
-from pmem.core.patterns import lazily
 from pmem.core.text.calls import RecordedCall, recorded_calls
 from pmem.core.text.paths import named_paths
+from pmem.values.patterns import lazily
 from pmem.values.records import Message, Role
 
 LONGEST_CALL: Final = 160

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from pmem.core.patterns import lazily
+from pmem.values.patterns import lazily
 
 LONGEST: Final = 200
 """Characters of a name; what is longer is no name but data."""

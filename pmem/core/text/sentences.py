@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from pmem.core.patterns import lazily
 from pmem.core.text.words import spelled_out
+from pmem.values.patterns import lazily
 
 LONGEST: Final = 500  # characters of a sentence
 MOST: Final = 100_000  # characters of a message

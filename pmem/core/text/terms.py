@@ -20,8 +20,8 @@ from typing import Final, NamedTuple
 
 import Stemmer
 
-from pmem.core.patterns import lazily
 from pmem.core.text.words import IRREGULAR_FORMS, MONTHS, NUMBER_WORDS, STOP_WORDS, WEEKDAYS
+from pmem.values.patterns import lazily
 
 MAX_WHOLE = 128  # characters; a longer compound is indexed in parts only
 MAX_PART = 64  # characters; a longer part is cut

@@ -1,6 +1,6 @@
 """Patterns that are compiled when the first text asks: most texts need few of them."""
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, AnyStr, cast
 
 if TYPE_CHECKING:
     import re
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 class _LazyPattern:
     """Stands for a pattern until something is asked of it."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
         self.pattern = pattern
         self._flags = flags
 
@@ -21,6 +21,6 @@ class _LazyPattern:
         return found
 
 
-def lazily(pattern: str, flags: int = 0) -> "re.Pattern[str]":
+def lazily(pattern: AnyStr, flags: int = 0) -> "re.Pattern[AnyStr]":
     """Return a pattern that is compiled at its first use."""
-    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
+    return cast("re.Pattern[AnyStr]", _LazyPattern(pattern, flags))
