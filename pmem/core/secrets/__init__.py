@@ -8,6 +8,7 @@ these are there.
 """
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from pmem.core.secrets.rules import (
@@ -43,6 +44,8 @@ _LEAST: Final = 20
 _SHORTEST: Final = 6
 _FILLING: Final = "AAA"
 """What zeros are in armour: whole keys have many of them."""
+_BRIEF: Final = 24
+"""Characters of a text that may well come again."""
 _LONGEST_NAME: Final = 60
 _LONGEST_LINE: Final = 1024
 _SYMBOLS: Final = frozenset("!@#$%^&*+=~?|")
@@ -120,13 +123,7 @@ def place(text: str, secret: Secret) -> str:
 
 def _find_visible(text: str, allowed: Collection[str]) -> list[Secret]:
     """Return the secrets in a text as it stands."""
-    found = sorted(_candidates(text), key=lambda each: (each.start, -each.end))
-    kept: list[Secret] = []
-    for each in found:
-        if kept and each.start < kept[-1].end:
-            kept[-1] = _join_findings(kept[-1], each)
-        else:
-            kept.append(each)
+    kept = list(_known_of(text) if len(text) <= _BRIEF else _apart(text))
     if allowed:
         values = [text[each.start : each.end] for each in kept]
         kept = [
@@ -135,6 +132,23 @@ def _find_visible(text: str, allowed: Collection[str]) -> list[Secret]:
             if value not in allowed and digest(value) not in allowed
         ]
     return list(_wholes(text, kept)) if "\n" in text else kept
+
+
+@lru_cache(maxsize=1024)
+def _known_of(text: str) -> tuple[Secret, ...]:
+    """Return what `_apart` does of the names and the words that a file says again and again."""
+    return tuple(_apart(text))
+
+
+def _apart(text: str) -> list[Secret]:
+    """Return the findings in a text in their order, those that overlap as one."""
+    kept: list[Secret] = []
+    for each in sorted(_candidates(text), key=lambda each: (each.start, -each.end)):
+        if kept and each.start < kept[-1].end:
+            kept[-1] = _join_findings(kept[-1], each)
+        else:
+            kept.append(each)
+    return kept
 
 
 def _join_findings(one: Secret, other: Secret) -> Secret:

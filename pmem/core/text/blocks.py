@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -85,7 +86,8 @@ _HOOK = lazily(
 _HANDED_OVER: Final = "This session is being continued from a previous conversation"
 
 
-def blocks(text: str) -> list[TextBlock]:
+@lru_cache(maxsize=64)
+def blocks(text: str) -> tuple[TextBlock, ...]:
     """Take a message apart; put together, the blocks' lines are the message's."""
     found: list[TextBlock] = []
     for pasted, part in _parts(text):
@@ -93,7 +95,7 @@ def blocks(text: str) -> list[TextBlock]:
             found.append(TextBlock(BlockKind.PASTED, part))
         else:
             found += _blocks_of_lines(part.splitlines())
-    return found
+    return tuple(found)
 
 
 def read_prose(text: str) -> str:

@@ -10,6 +10,7 @@ Every pattern has bounded parts, so the time is linear in the text. A sentence l
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pmem.core.text.words import spelled_out
@@ -126,8 +127,9 @@ def _goes_on(line: str, begin: int, match: re.Match[str]) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)
 def read(text: str) -> ParsedSentence:
-    """Take one sentence apart."""
+    """Take one sentence apart; the same is taken apart once, so leave its lists as they are."""
     words: list[str] = []
     places: list[tuple[int, int]] = []
     for match in _TOKEN.finditer(text):
@@ -153,6 +155,7 @@ def joining_cannot(words: list[str]) -> tuple[list[str], list[int]]:
     return joined, places
 
 
+@lru_cache(maxsize=8192)
 def normal(token: str) -> tuple[str, ...]:
     """Return a token in lower case, a contraction as the words that it stands for."""
     first = token[0]

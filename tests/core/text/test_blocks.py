@@ -67,6 +67,6 @@ def test_a_megabyte_of_anything_is_taken_apart_quickly(unit: str) -> None:
 
 def test_a_message_that_a_hook_begins_is_the_hooks_to_its_end() -> None:
     text = "Stop hook feedback:\nUse tabs.\n\nTo go on, press a key."
-    assert blocks(text) == [TextBlock(BlockKind.PASTED, text)]
+    assert blocks(text) == (TextBlock(BlockKind.PASTED, text),)
     after = blocks("I saw this.\n\nStop hook feedback:\nUse tabs.\n\nWhat is it?")
     assert [block.kind for block in after] == [BlockKind.PROSE, BlockKind.PASTED, BlockKind.PROSE]
