@@ -59,6 +59,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
             `trust.assistant_of`); None for all.
         ids: only these, unless it is empty.
         subjects: only on these, as `fold` returns them, unless it is empty.
+        on_subject: only what is on a subject.
         keys: only those with one of these, of their `twin_keys`, unless it is empty.
         least: columns with the least value that will do.
         below: columns with the value that all must be below.
@@ -72,6 +73,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     noted_for: str | None = None
     ids: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
+    on_subject: bool = False
     keys: tuple[str, ...] = ()
     least: tuple[tuple[str, Any], ...] = ()
     below: tuple[tuple[str, Any], ...] = ()
@@ -93,6 +95,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
             and (self.noted_for is None or value("noting") in ("", self.noted_for))
             and (not self.ids or record.id in self.ids)
             and (not self.subjects or value("subject") in self.subjects)
+            and (not self.on_subject or value("subject") != "")
             and (not self.keys or not set(self.keys).isdisjoint(twin_keys(record)))
             and all((own := value(name)) is not None and own >= at for name, at in self.least)
             and all((own := value(name)) is not None and own < at for name, at in self.below)

@@ -4,13 +4,14 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import msgspec
 
+from pmem.core.filters import Filter
 from pmem.core.record_keys import NEAR_KEY, near_ends, word_keys_of
 from pmem.core.selection import COLUMNS, Order, Portion, Selection, selected_among
-from pmem.values.records import STORES, Memory, Record, RecordType
+from pmem.values.records import STORES, Memory, Record, RecordType, State
 
 if TYPE_CHECKING:
     from pmem.core.retrieval.pool import MemoryPool, Pool
@@ -119,6 +120,14 @@ class Backend(Protocol):
         """Mark records as they are; a mark is lost when its record changes, or any record goes."""
         ...
 
+    def gave_way(self, mark: str = "") -> Iterable[Memory]:
+        """Return the memories that were superseded or merged, or have a mark, by ascending id.
+
+        One may be left out whose place a single other one took that is active, or was taken out
+        of recall after that.
+        """
+        ...
+
     def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:
         """Return the ids of memories linked as nearly the same of which `judge` holds, in order.
 
@@ -159,6 +168,10 @@ class Backend(Protocol):
             StorageRefused: The disk or a file refused; nothing changed.
         """
         ...
+
+
+REPLACED: Final = Selection(wanted=Filter(states=(State.SUPERSEDED, State.MERGED)))
+"""What others took the place of, or were merged into."""
 
 
 def holders_among(records: Iterable[Record], keys: Collection[str], most: int) -> Holders:
@@ -214,6 +227,9 @@ class Unindexed(ABC):
     @abstractmethod
     def scan(self, type_: type[R], without: str = "") -> Iterator[R]:
         """Yield all records of a store, by ascending id."""
+
+    def gave_way(self, mark: str = "") -> Iterable[Memory]:
+        return self.marked(Memory, mark) if mark else self.select(Memory, REPLACED)
 
     def select(
         self, type_: type[R], selection: Selection, order: Order = (), limit: int | None = None

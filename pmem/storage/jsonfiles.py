@@ -1,7 +1,7 @@
 """The default backend: one JSON file per record, in a folder per store."""
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -12,6 +12,7 @@ import msgspec
 from pmem.core.selection import Order, Portion, Selection, selected_among
 from pmem.errors import Damaged, PmemError, Refused
 from pmem.storage.backend import (
+    REPLACED,
     Change,
     Holders,
     IdPair,
@@ -129,6 +130,9 @@ class JsonFiles:
     def mark(self, type_: type[Record], mark: str, ids: Collection[str]) -> None:
         if ids:
             self._current.ask((), lambda index: index.mark(STORES[type_], mark, ids))
+
+    def gave_way(self, mark: str = "") -> Iterable[Memory]:
+        return self.marked(Memory, mark) if mark else self.select(Memory, REPLACED)
 
     def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:
         def read(one: bytes, other: bytes) -> bool:

@@ -1,6 +1,6 @@
 """Another backend as far as somebody may see it."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -101,6 +101,11 @@ class Limited(Unindexed):
         ids = tuple({end for pair in found for end in pair})
         seen = {id_ for (id_,) in self.tally(Memory, Selection(ids=ids), ("id",))} if ids else set()
         return [pair for pair in found if seen.issuperset(pair)]
+
+    def gave_way(self, mark: str = "") -> Iterable[Memory]:
+        if self._today is not None:
+            return super().gave_way(mark)
+        return filter(self._admits, self._backend.gave_way(mark))
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         found = self._backend.holders(type_, keys, most)

@@ -11,7 +11,7 @@ from pmem.core.selection import ALL, Order, Portion, Selection, in_order
 from pmem.errors import Damaged, NotFound
 from pmem.storage.backend import Backend, Change, IdPair, Judge, Tally, tally_of
 from pmem.values.ids import matches
-from pmem.values.records import KINDS, Record
+from pmem.values.records import KINDS, Memory, Record
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -112,6 +112,12 @@ class Store(Generic[R]):
         written; see `Backend.near_pairs`.
         """
         return self._backend.near_pairs(rules, judge)
+
+    def gave_way(self) -> "Iterable[Memory]":
+        """Return the memories that gave way to others, those that are written; see
+        `Backend.gave_way`.
+        """
+        return self._backend.gave_way()
 
     def alike(self, keys: Collection[str], limit: int) -> list[R]:
         """Return the records that share most of the rarer words, the likeliest first."""

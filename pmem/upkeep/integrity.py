@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from pmem import __version__
 from pmem.core.filters import Filter
@@ -15,7 +16,7 @@ from pmem.core.findings import Finding, FolderPlace, line_of_damage, line_of_fie
 from pmem.core.lifecycle.states import successors_of
 from pmem.core.secrets import unsecret
 from pmem.core.selection import Selection, ticks
-from pmem.errors import Damaged, NewerSchema, NotFound, PmemError, StorageRefused, TooLarge
+from pmem.errors import Damaged, NewerSchema, PmemError, TooLarge
 from pmem.project.configuration import CONFIG_FILE
 from pmem.project.workspace import Workspace
 from pmem.storage.backend import Problem
@@ -27,7 +28,7 @@ from pmem.storage.store import Store
 from pmem.upkeep.record_checks import CLOCKS_DIFFER, ByteSource, RecordCheck
 from pmem.values.bounds import RECORD_BYTES
 from pmem.values.ids import short
-from pmem.values.records import STORES, Chunk, Conversation, Memory, Record, RecordType, State
+from pmem.values.records import STORES, Chunk, Conversation, Memory, Record, RecordType
 from pmem.values.times import shifted
 from pmem.vcs.doubts import find_unsound_successions, kept_twice, same_subjects
 from pmem.vcs.ignoring import exposed, ignored
@@ -154,8 +155,8 @@ class _ReadRecords:
             self._note_messages(record)
 
     def gave_way(self) -> dict[str, Memory]:
-        """Return the memories that others took the place of, by their ids."""
-        marked = () if self._full else self._backend.marked(Memory, _GAVE_WAY)
+        """Return by id what others took the place of, as far as `Backend.gave_way` tells."""
+        marked = () if self._full else self._backend.gave_way(_GAVE_WAY)
         return {**{memory.id: memory for memory in marked}, **self._gave_way}
 
     def repeats(self) -> Iterator[Finding]:
@@ -213,28 +214,25 @@ def _conversation_of(record: Record) -> str:
 
 def on_one_subject(workspace: Workspace) -> list[Memory]:
     """Return the active memories that share their subject with another one, by id."""
-    tally = workspace.memories.tally(Selection(wanted=Filter()), ("subject",), least=2)
-    shared = tuple(subject for (subject,) in tally if subject)
+    named = Selection(wanted=Filter(), on_subject=True)
+    shared = tuple(subject for (subject,) in workspace.memories.tally(named, ("subject",), least=2))
     if not shared:
         return []
-    return workspace.memories.select(Selection(wanted=Filter(), subjects=shared))
+    return workspace.memories.select(replace(named, subjects=shared))
 
 
 def count_rivals(workspace: Workspace) -> int:
     """Count the memories that several others took the place of, or that gave way in a circle."""
-    replaced = Filter(states=(State.SUPERSEDED, State.MERGED))
-    gone = workspace.memories.select(Selection(wanted=replaced))
+    gone = workspace.memories.gave_way()
     known = _with_successors(workspace, {memory.id: memory for memory in gone})
     return sum(1 for _ in find_unsound_successions(workspace.root, known, None))
 
 
 def _with_successors(workspace: Workspace, memories: Mapping[str, Memory]) -> dict[str, Memory]:
-    found = dict(memories)
-    for identifier in {id_ for memory in memories.values() for id_ in successors_of(memory)}:
-        if identifier not in found:
-            with suppress(NotFound, Damaged, StorageRefused):
-                found[identifier] = workspace.memories.get(identifier)
-    return found
+    heirs = {id_ for memory in memories.values() for id_ in successors_of(memory)}
+    unread = tuple(heirs - memories.keys())
+    found = workspace.memories.select(Selection(ids=unread)) if unread else []
+    return {**memories, **{memory.id: memory for memory in found}}
 
 
 def link_findings(root: str) -> Iterator[Finding]:

@@ -95,10 +95,11 @@ def check_origins(workspace: Workspace, request: OriginRequest) -> OriginsChecke
         findings.append(Finding(workspace.root, NOTHING_REVIEWED, said, severity="warning"))
     if request.signed:
         findings += _unsigned(workspace)
-    counts = Counter(found.values())
-    writers = Counter(filter(None, map(origins.writer, found)))
+    counts, writers = Counter(found.values()), Counter[str]()
+    if not isinstance(origins, Origins):
+        counts, writers = origins.counts()
     return OriginsChecked(
-        records=len(found) - counts[RecordOrigin.MISSING],
+        records=counts.total() - counts[RecordOrigin.MISSING],
         origins={origin: counts[origin] for origin in RecordOrigin if counts[origin]},
         reviewed=origins.reviewed,
         findings=tuple(findings),

@@ -22,7 +22,7 @@ from pmem.memory.journal import ran
 from pmem.memory.recalls import counted_uses
 from pmem.project.workspace import Workspace
 from pmem.storage.store import Store
-from pmem.upkeep.consolidation import UNPINNED, counted, faded_memories
+from pmem.upkeep.consolidation import counted, faded_memories
 from pmem.upkeep.inbox import Need, list_needs
 from pmem.upkeep.integrity import count_rivals
 from pmem.values.fields import AtRequest
@@ -37,7 +37,7 @@ LEAST_SHOWN: Final = 3  # what was shown in fewer sessions had no chance to be o
 _LOOKED_AT: Final = 100
 _TEXT: Final = 120
 _ACTIVE: Final = Selection(wanted=Filter())
-_LABELS: Final = ("type", "category", "pinned")
+_LABELS: Final = ("type", "category", "pinned", "importance")
 AGES: Final = (
     ("today", 1),
     ("this_week", 7),
@@ -290,19 +290,23 @@ def tallies(workspace: Workspace) -> Tallies:
 
 def _count_all(workspace: Workspace) -> Tallies:
     memories = workspace.memories
+    states, days = Counter[str](), Counter[int]()
+    for (state, day), many in memories.tally(ALL, ("state", "day")).items():
+        states[str(state)] += many
+        days[day] += many
+    active = Counter[tuple[str, str, bool]]()
+    importance = dict[tuple[str, float], None]()
+    for (type_, category, is_pinned, weight), many in memories.tally(_ACTIVE, _LABELS).items():
+        active[str(type_), category, bool(is_pinned)] += many
+        if not is_pinned:
+            importance[str(type_), weight] = None
     lengths = memories.tally(_ACTIVE, ("tokens",))
     return Tallies(
-        states={str(state): many for (state,), many in memories.tally(ALL, ("state",)).items()},
-        active=[
-            (str(type_), category, bool(is_pinned), many)
-            for (type_, category, is_pinned), many in memories.tally(_ACTIVE, _LABELS).items()
-        ],
-        days=[(day, many) for (day,), many in memories.tally(ALL, ("day",)).items()],
+        states=states,
+        active=[(*labels, many) for labels, many in active.items()],
+        days=list(days.items()),
         tokens=sum(tokens * many for (tokens,), many in lengths.items()),
-        importance=[
-            (str(type_), importance)
-            for type_, importance in memories.tally(UNPINNED, ("type", "importance"))
-        ],
+        importance=list(importance),
         rivals=count_rivals(workspace),
     )
 

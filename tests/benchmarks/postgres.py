@@ -10,12 +10,13 @@ import random
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from itertools import accumulate, islice, product
-from typing import Final
+from typing import Any, Final
 
 import psycopg
+from msgspec.structs import replace
 
 from pmem.memory.requests import AddRequest
 from pmem.operations import table
@@ -26,7 +27,15 @@ from pmem.search.hits import SearchRequest
 from pmem.storage.backend import Backend, Change
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
-from pmem.values.records import Memory
+from pmem.values.records import (
+    Access,
+    Event,
+    EventKind,
+    Memory,
+    MemoryType,
+    Relationship,
+    State,
+)
 from tests.asking import ask
 from tests.conftest import NOW
 from tests.database.plans import recorded, scans
@@ -47,8 +56,8 @@ class Notes:
     (1949).
     """
 
-    def __init__(self) -> None:
-        self._random = random.Random(7)
+    def __init__(self, seed: int = 7) -> None:
+        self._random = random.Random(seed)
         syllables = ["".join(pair) for pair in product("bdfgklmnprstvz", "aeiou")]
         self._words = ["".join(self._random.choices(syllables, k=3)) for _ in range(_WORDS)]
         self._shares = list(accumulate(1 / place for place in range(1, _WORDS + 1)))
@@ -56,8 +65,8 @@ class Notes:
     def words(self, many: int) -> str:
         return " ".join(self._random.choices(self._words, cum_weights=self._shares, k=many))
 
-    def memories(self, many: int) -> Iterator[Memory]:
-        for number in range(many):
+    def memories(self, many: int, first: int = 0) -> Iterator[Memory]:
+        for number in range(first, first + many):
             share = round(self._random.random() * 0.6, 2)
             written = NOW - number * _APART
             yield memory(
@@ -66,10 +75,58 @@ class Notes:
             )  # fmt: skip
 
 
-def fill(backend: Backend, many: int) -> float:
+_TYPES: Final = (
+    MemoryType.FACT, MemoryType.DECISION, MemoryType.FACT, MemoryType.CONSTRAINT,
+    MemoryType.FACT, MemoryType.PREFERENCE, MemoryType.FACT, MemoryType.DEAD_END,
+)  # fmt: skip
+_IMPORTANCES: Final = (0.5, 0.4, 0.5, 0.6, 0.5, 0.8)
+_FADED: Final = timedelta(days=75)
+"""Facts of the least of these importances fade in so long."""
+
+
+_ACTIVE: Final = {"state": "active"}
+
+
+def lived(memories: Iterable[Memory]) -> Iterator[Memory]:
+    """Yield memories as years of use leave them: what fades is archived but for one in a thousand,
+    one in 50 was replaced by another one, one in 500 says nearly the same, one in 2,000 otherwise
+    on one subject, one in ten was recalled.
+    """
+    before = None
+    for one in memories:
+        number, at, fields = int(one.id[-8:]), one.created_at, dict[str, Any]()
+        events = [Event(event=EventKind.ADD, at=at, actor="tester")]
+        fields["type"] = _TYPES[number % len(_TYPES)]
+        fields["importance"] = _IMPORTANCES[number % len(_IMPORTANCES)]
+        if number % 2000 in (1, 21):
+            fields["subject"] = f"case {number // 2000}"
+            fields["content"] = f"The timeout of the case is {number} seconds."
+        elif number % 20 == 1:
+            fields["subject"] = f"subject {number}"
+        if number % 10 == 7:
+            fields["access"] = Access(count=number % 6 + 1, last_at=at + _APART)
+        if before and number % 50 == 3:
+            fields["state"], by = State.SUPERSEDED, {"by": before.id}
+            events.append(
+                Event(event=EventKind.SUPERSEDE, at=at + _APART, before=_ACTIVE, detail=by)
+            )
+        elif fields["type"] is MemoryType.FACT and number % 1000 and at < NOW - _FADED:
+            fields["state"] = State.ARCHIVED
+            events.append(Event(event=EventKind.ARCHIVE, at=at + _FADED, before=_ACTIVE))
+        elif before and number % 500 == 9:
+            fields["content"] = f"{before.content} {one.content.split()[0]}"
+            near = Relationship(target=before.id, type="related_to", strength=0.96, created_at=at)
+            fields["relationships"] = (near,)
+        before = replace(one, history=tuple(events), **fields)
+        yield before
+
+
+def fill(
+    backend: Backend, many: int, kind: Callable[[Iterable[Memory]], Iterable[Memory]] = iter
+) -> float:
     """Write memories, and return how many seconds that took."""
     begun = time.perf_counter()
-    notes = Notes().memories(many)
+    notes = iter(kind(Notes().memories(many)))
     while batch := [Change(Memory, each.id, each) for each in islice(notes, _BATCH)]:
         with backend.lock():
             backend.commit(batch)

@@ -17,6 +17,10 @@ from pmem.search.hits import SearchRequest
 from pmem.storage.backend import Change
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
+from pmem.upkeep.inbox import InboxRequest
+from pmem.upkeep.integrity import CheckRequest
+from pmem.upkeep.origins import OriginRequest
+from pmem.values.fields import AtRequest
 from pmem.values.records import Memory
 from tests.asking import ask
 from tests.database.plans import plans, recorded, scans
@@ -47,6 +51,10 @@ def test_no_command_reads_a_whole_table(root: str, filled: Server) -> None:
         ask(served(root, server), table.LIST, ListRequest(limit=20, wanted=Filter(app="shop")))
         ask(served(root, server), table.SHOW, ShowRequest(reference="mjwaid1q-00000003"))
         ask(served(root, server), table.ADD, AddRequest(content="Word7 is said here."))
+        ask(served(root, server), table.STATS, AtRequest())
+        ask(served(root, server), table.INBOX, InboxRequest())
+        ask(served(root, server), table.CHECK, CheckRequest())
+        ask(served(root, server), table.CHECK_ORIGINS, OriginRequest())
 
     asked = recorded(command)
     assert len(asked) > 20

@@ -1,8 +1,9 @@
 """One contract, held by every backend."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,13 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pmem.core.filters import EVERYTHING, Filter, passes
+from pmem.core.findings import Finding
+from pmem.core.lifecycle.states import successors_of
 from pmem.core.record_keys import twin_keys, word_keys_of
 from pmem.errors import NotFound
 from pmem.project.workspace import Workspace
-from pmem.storage.backend import Backend, Change
+from pmem.storage.backend import REPLACED, Backend, Change, near_pairs_among
 from pmem.storage.postgres.records import ServerRecords
 from pmem.storage.postgres.server import Server
 from pmem.storage.store import Store
+from pmem.values.defaults import LINK_AT
 from pmem.values.records import (
     KINDS,
     STORES,
@@ -29,9 +33,11 @@ from pmem.values.records import (
     EventKind,
     Memory,
     Record,
+    Relationship,
     Scope,
     State,
 )
+from pmem.vcs.doubts import find_unsound_successions
 from tests import strategies
 from tests.conftest import NOW
 from tests.storage.folders import json_files, memory, twins
@@ -284,6 +290,92 @@ def test_twins_and_holders_of_words_are_what_a_look_at_every_record_finds(
         }
         expected = {key: ids for key, ids in held.items() if len(ids) <= most}
         assert expected == backend.holders(Memory, held.keys(), most)
+
+
+_OUT: Any = {
+    EventKind.SUPERSEDE: (State.SUPERSEDED, "by"),
+    EventKind.MERGE: (State.MERGED, "into"),
+    EventKind.DELETE: (State.SOFT_DELETED, ""),
+    EventKind.ARCHIVE: (State.ARCHIVED, ""),
+    EventKind.RESTORE: (State.ACTIVE, ""),
+    EventKind.LINK: (None, "supersedes"),
+}
+
+
+@st.composite
+def moved(draw: st.DrawFn) -> Memory:
+    """Return a memory that went through some states, as two branches may have left it."""
+    events, state = [Event(event=EventKind.ADD, at=NOW)], State.ACTIVE
+    for kind in draw(st.lists(st.sampled_from(sorted(_OUT)), max_size=4)):
+        after, way = _OUT[kind]
+        before = {} if after is None or draw(st.booleans()) else {"state": str(state)}
+        other = id_of(draw(st.integers(0, 5)))
+        detail: dict[str, Any] = {way: other} if way else {}
+        if kind is EventKind.LINK:
+            detail = {"link": {"type": way, "target": other}}
+        events.append(Event(event=kind, at=NOW, before=before, detail=detail))
+        state = after or state
+    return memory(id_of(draw(st.integers(0, 5))), state=state, history=tuple(events))
+
+
+@given(batches=st.lists(st.lists(moved(), max_size=4), max_size=4))
+def test_of_what_gave_way_all_is_found_that_a_look_at_every_memory_finds(
+    make: Make, batches: list[list[Memory]]
+) -> None:
+    def doubts(given: Iterable[Memory]) -> set[Finding]:
+        found = {one.id: one for one in given}
+        found |= {id_: known[id_] for one in found.values() for id_ in successors_of(one)
+                  if id_ in known}  # fmt: skip
+        return {*find_unsound_successions("", found, known.keys())}
+
+    backend = make()
+    for batch in batches:
+        put(backend, *{one.id: one for one in batch}.values())
+        known = {one.id: one for one in backend.scan(Memory)}
+        assert doubts(backend.gave_way()) == doubts(backend.select(Memory, REPLACED))
+        backend.mark(Memory, "gave way", [one.id for one in known.values() if successors_of(one)])
+        if any(backend.marked(Memory, "gave way")):
+            assert doubts(backend.gave_way("gave way")) == doubts(known.values())
+
+
+@st.composite
+def tied(draw: st.DrawFn) -> Memory:
+    ends = draw(st.sets(st.integers(0, 5), max_size=3))
+    strength = draw(st.sampled_from([0.5, LINK_AT, 1.0]))
+    return memory(
+        id_of(draw(st.integers(0, 5))),
+        draw(st.sampled_from("abcd")),
+        state=draw(st.sampled_from([State.ACTIVE, State.ACTIVE, State.ARCHIVED])),
+        relationships=tuple(
+            Relationship(target=id_of(end), type="related_to", strength=strength) for end in ends
+        ),
+    )
+
+
+@given(
+    batches=st.lists(st.lists(tied() | st.integers(0, 5), max_size=4), max_size=4),
+    rules=st.lists(st.sampled_from("ab"), min_size=4, max_size=4),
+)
+def test_near_pairs_are_those_that_a_look_at_every_memory_finds_and_judged_once(
+    make: Make, batches: list[list[Memory | int]], rules: list[str]
+) -> None:
+    judged: list[tuple[Memory, Memory]] = []
+
+    def judge(one: Memory, other: Memory, rule: str) -> bool:
+        judged.append((one, other))
+        return (one.content < other.content) is (rule == "a")
+
+    backend = make()
+    for batch, rule in zip(batches, rules, strict=False):
+        changes = {item if isinstance(item, int) else item.id: item for item in batch}
+        drop(backend, Memory, *[id_of(item) for item in changes.values() if isinstance(item, int)])
+        put(backend, *[item for item in changes.values() if isinstance(item, Memory)])
+        asked = partial(judge, rule=rule)
+        expected = near_pairs_among(backend.select, asked)
+        assert backend.near_pairs(rule, asked) == expected
+        judged.clear()
+        assert backend.near_pairs(rule, asked) == expected
+        assert not judged or isinstance(backend, InMemory)
 
 
 @given(changes=st.lists(alike | st.integers(0, 5), max_size=6))

@@ -1,6 +1,7 @@
 """Selecting and counting by an index gives what asking every record gives."""
 
 import random
+from collections.abc import Callable
 from datetime import timedelta
 
 import msgspec
@@ -13,6 +14,8 @@ from pmem.core.selection import COLUMNS, Order, Portion, Selection, selected_amo
 from pmem.core.trust import Trust
 from pmem.storage.backend import Backend, Change, tally_of
 from pmem.storage.limited import Limited
+from pmem.storage.postgres.records import ServerRecords
+from pmem.storage.postgres.server import Server
 from pmem.storage.store import Store
 from pmem.values.records import Conversation, Memory, MemoryType, State
 from tests.conftest import NOW
@@ -40,6 +43,7 @@ SELECTIONS = (
     Selection(reach=Reach(procedures=False, apps=frozenset({"mail"}))),
     Selection(ids=(id_of(3), id_of(5), "nobody")),
     Selection(subjects=("parser", "rules"), least=(("importance", 0.9),)),
+    Selection(wanted=Filter(), on_subject=True),
     Selection(wanted=Filter(), keys=("subject:parser", "subject:nothing", judged_key(id_of(3)))),
 )
 ORDERS: tuple[Order, ...] = (
@@ -52,19 +56,30 @@ ORDERS: tuple[Order, ...] = (
 )
 
 
-def both(root: str, seed: int) -> tuple[Backend, Backend]:
+def both(indexed: Backend, seed: int) -> tuple[Backend, Backend]:
     """Return the same memories with an index, and without."""
     memories = drawn(seed, 60)
-    files, plain = json_files(root), InMemory()
-    for backend in (files, plain):
+    plain = InMemory()
+    for backend in (indexed, plain):
         with backend.lock():
             backend.commit([Change(Memory, each.id, each) for each in memories])
-    return files, plain
+    return indexed, plain
+
+
+@pytest.fixture(params=["files", "postgres"])
+def indexed(request: pytest.FixtureRequest, root: str) -> Backend:
+    """Return a backend that answers from an index."""
+    if request.param == "files":
+        return json_files(root)
+    made: Callable[[], Server] = request.getfixturevalue("new_project")
+    return ServerRecords(made())
 
 
 @pytest.mark.parametrize("seed", range(examples(6)))
-def test_an_index_selects_and_counts_what_a_look_at_every_record_does(root: str, seed: int) -> None:
-    files, plain = both(root, seed)
+def test_an_index_selects_and_counts_what_a_look_at_every_record_does(
+    indexed: Backend, seed: int
+) -> None:
+    files, plain = both(indexed, seed)
     chance = random.Random(seed)
     everything = list(plain.scan(Memory))
     for selection in SELECTIONS:
@@ -80,8 +95,10 @@ def test_an_index_selects_and_counts_what_a_look_at_every_record_does(root: str,
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_portions_bring_at_least_what_was_asked_for_and_nothing_else(root: str, seed: int) -> None:
-    files, plain = both(root, seed)
+def test_portions_bring_at_least_what_was_asked_for_and_nothing_else(
+    indexed: Backend, seed: int
+) -> None:
+    files, plain = both(indexed, seed)
     base = Selection(wanted=Filter(), holding_at=NOW)
     narrow = Selection(wanted=Filter(types=(MemoryType.FACT,)), holding_at=NOW)
     keys = tuple(judged_key(id_of(number)) for number in range(60))
@@ -99,7 +116,7 @@ def test_portions_bring_at_least_what_was_asked_for_and_nothing_else(root: str, 
 
 
 def test_what_is_about_to_be_written_is_selected_and_counted_too(root: str) -> None:
-    files, _ = both(root, 1)
+    files, _ = both(json_files(root), 1)
     store = Store(files, Memory)
     first, second, *_ = store.select(Selection(wanted=Filter()))
     store.remove(first.id)
@@ -113,7 +130,7 @@ def test_what_is_about_to_be_written_is_selected_and_counted_too(root: str) -> N
 
 
 def test_somebody_with_an_allowlist_selects_and_counts_what_they_may_see(root: str) -> None:
-    files, plain = both(root, 2)
+    files, plain = both(json_files(root), 2)
     reach = Reach(who="bo", categories=frozenset({"knowledge"}), apps=frozenset())
     limited, slow = Limited(files, reach), Limited(plain, reach)
     for selection in SELECTIONS[:5]:

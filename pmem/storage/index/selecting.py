@@ -76,6 +76,8 @@ def where(store: str, selection: Selection) -> Condition:
         found.append(("not procedural", []))
     if selection.noted_for is not None:
         found.append(("noting in ('', ?)", [selection.noted_for]))
+    if selection.on_subject:
+        found.append(("subject != ''", []))
     for column, values in (("id", selection.ids), ("subject", selection.subjects)):
         if values:
             found.append((f"{column} {AMONG}", [json_array(values)]))

@@ -1,9 +1,11 @@
 """The backend for many machines: records on a PostgreSQL server, found by our own scores there."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
@@ -28,7 +30,7 @@ from pmem.storage.postgres.selecting import clean, column, condition, ordering
 from pmem.storage.postgres.server import Server
 from pmem.storage.postgres.turn import WriterTurn, place_of, writers_turn
 from pmem.values.ids import is_id
-from pmem.values.records import KINDS, SCHEMA, STORES, Record
+from pmem.values.records import KINDS, SCHEMA, STORES, Memory, Record
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -41,24 +43,51 @@ _PAGE: Final = 2000
 """Records that are fetched together: more would take more memory, not less time."""
 
 
-_WRITERS: Final = "select store, id, writer, is_outside from pmem.record where project = %s"
-_OUTSIDE: Final = "select store, id from pmem.record where project = %s and is_outside"
+_WRITERS: Final = (
+    "select writer, is_outside, count(*) from pmem.record where project = %s"
+    " group by writer, is_outside order by writer, is_outside"
+)
+_OUTSIDE: Final = "select store, id, writer from pmem.record where project = %s and is_outside"
+_WITHOUT: Final = (
+    "select id from pmem.record where project = %s and store = %s and not exists"
+    " (select from pmem.mark where mark.record = number and name = %s) order by id"
+)
+_NAMED: Final = (
+    "select id, data from pmem.record where project = %s and store = %s and id = any(%s)"
+    " order by id"
+)
 _HELD: Final = "select data from pmem.record where project = %s and store = %s and id = %s"
+_REPLACED: Final = "state in ('superseded', 'merged')"
+_GAVE_WAY: Final = (
+    "select id, data from pmem.record as one cross join lateral"
+    " (select sum((detail ? 'by')::integer + (detail ? 'into')::integer) as many,"
+    " max(coalesce(detail ->> 'by', detail ->> 'into')) as heir"
+    " from jsonb_path_query(body, '$.history[*].detail') as detail) as left_to"
+    " where project = %s and store = %s and {} and many > 0 and (many > 1 or not exists"
+    " (select from pmem.record as other where other.project = one.project"
+    " and other.store = one.store and other.id = heir and (other.state = 'active'"
+    " or other.state in ('archived', 'soft_deleted')"
+    " and (other.body #> '{{history,-1,before}}') ? 'state'))) order by id"
+)
+_CURRENT_FIGURE: Final = (
+    "select store.revision, value from pmem.store left join pmem.figure"
+    " on figure.project = store.project and figure.store = store.name"
+    " and figure.revision = store.revision and figure.name = %s"
+    " where store.project = %s and store.name = %s"
+)
+_FIGURE: Final = "select value from pmem.figure where project = %s and store = %s and name = %s"
+_KEEP_FIGURE: Final = (
+    "insert into pmem.figure values (%s, %s, %s, %s, %s) on conflict (project, store, name)"
+    " do update set revision = excluded.revision, value = excluded.value"
+)
 _ACCEPT: Final = (
     "update pmem.record set given = sha256(data) where project = %s and store = %s and id = %s"
 )
 
 
-class WrittenRow(NamedTuple):
-    """A record on a server: the role that wrote it, and whether it did so beside pmem.
-
-    Of what was written before a server noted it no role is known.
-    """
-
-    store: str
-    id: str
-    writer: str | None
-    is_outside: bool
+_JUDGED: Final = "near pairs"
+_Judged = tuple[str, dict[str, bool]]
+"""The rules by which pairs were judged, and by digests of what both say whether it holds."""
 
 
 class ServerRecords:
@@ -72,19 +101,6 @@ class ServerRecords:
         self._read_only = read_only
         self._problems: dict[str, Problem] = {}
         self._turn: WriterTurn | None = None
-
-    def writers(self) -> list[WrittenRow]:
-        """Return who wrote each record, and whether by pmem."""
-        return [WrittenRow(*row) for row in self.rows(_WRITERS, self.server.number)]
-
-    def written_outside(self) -> set[tuple[str, str]]:
-        """Return the stores and ids of what was written beside pmem."""
-        return {(store, id_) for store, id_ in self.rows(_OUTSIDE, self.server.number)}
-
-    def bytes_of(self, store: str, identifier: str) -> bytes | None:
-        """Return a record as it is kept; None where it is not there."""
-        rows = self.rows(_HELD, self.server.number, store, identifier)
-        return rows[0][0] if rows else None
 
     def accept(self, store: str, identifier: str) -> None:
         """Take a record as it is as if pmem had written it."""
@@ -116,15 +132,16 @@ class ServerRecords:
 
     def scan(self, type_: type[R], without: str = "") -> Iterator[R]:
         """Yield records page by page."""
+        of_store, after = (self.server.number, STORES[type_]), ""
+        if without:
+            ids = [id_ for (id_,) in self.rows(_WITHOUT, *of_store, without)]
+            for start in range(0, len(ids), _PAGE):
+                named = self.rows(_NAMED, *of_store, ids[start : start + _PAGE])
+                yield from self._usable(type_, named)
+            return
         query = "select id, data from pmem.record where project = %s and store = %s and id > %s"
-        query += (
-            " and not exists (select from pmem.mark where mark.record = number and name = %s)"
-            * bool(without)
-        )
-        after = ""
         while True:
-            asked = (self.server.number, STORES[type_], after, *[without] * bool(without), _PAGE)
-            found = self.rows(f"{query} order by id limit %s", *asked)
+            found = self.rows(f"{query} order by id limit %s", *of_store, after, _PAGE)
             yield from self._usable(type_, found)
             if len(found) < _PAGE:
                 return
@@ -163,28 +180,20 @@ class ServerRecords:
         return {tuple(values): number for *values, number in rows if number}
 
     def figure(self, type_: type[Record], name: str, kind: type[T], make: Callable[[], T]) -> T:
-        project, store = self.server.number, STORES[type_]
-        query = (
-            "select store.revision, value from pmem.store left join pmem.figure"
-            " on figure.project = store.project and figure.store = store.name"
-            " and figure.revision = store.revision and figure.name = %s"
-            " where store.project = %s and store.name = %s"
-        )
-        found = self.rows(query, name, project, store)
+        found = self.rows(_CURRENT_FIGURE, name, self.server.number, STORES[type_])
         revision, kept = found[0] if found else (0, None)
         if kept is not None:
             return msgspec.json.decode(kept, type=kind)
         value = make()
-        if revision and not self._read_only:
-            query = (
-                "insert into pmem.figure values (%s, %s, %s, %s, %s) on conflict"
-                " (project, store, name)"
-                " do update set revision = excluded.revision, value = excluded.value"
-            )
-            text = msgspec.json.encode(value).decode()
-            with suppress(Exception):  # it is made again
-                self._write(query, project, store, name, revision, text)
+        if revision:
+            self._keep_figure(type_, name, revision, value)
         return value
+
+    def _keep_figure(self, type_: type[Record], name: str, revision: int, value: Any) -> None:
+        text, of_store = msgspec.json.encode(value).decode(), (self.server.number, STORES[type_])
+        if not self._read_only:
+            with suppress(Exception):  # it is made again
+                self._write(_KEEP_FIGURE, *of_store, name, revision, text)
 
     def tokens(
         self,
@@ -209,8 +218,27 @@ class ServerRecords:
         if ids and not self._read_only:
             self._write(query, mark, self.server.number, STORES[type_], list(ids))
 
-    def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:  # noqa: ARG002 - none is kept
-        return near_pairs_among(self.select, judge)
+    def gave_way(self, mark: str = "") -> Iterable[Memory]:
+        asked = [self.server.number, STORES[Memory], *[mark] * bool(mark)]
+        which = "number in (select record from pmem.mark where name = %s)" if mark else _REPLACED
+        return self._usable(Memory, self.rows(_GAVE_WAY.format(which), *asked))
+
+    def near_pairs(self, rules: str, judge: Judge) -> list[IdPair]:
+        """Return the pairs; what was judged is kept by what both say, whatever else changes."""
+        rows = self.rows(_FIGURE, self.server.number, STORES[Memory], _JUDGED)
+        by, known = msgspec.json.decode(rows[0][0], type=_Judged) if rows else ("", {})
+        judged: dict[str, bool] = {}
+
+        def look(one: Memory, other: Memory) -> bool:
+            key = blake2b(msgspec.json.encode((one, other)), digest_size=16).hexdigest()
+            holds = known.get(key) if by == rules else None
+            judged[key] = judge(one, other) if holds is None else holds
+            return judged[key]
+
+        found = near_pairs_among(self.select, look)
+        if judged and (by, known) != (rules, judged):
+            self._keep_figure(Memory, _JUDGED, 0, (rules, judged))
+        return found
 
     def holders(self, type_: type[Record], keys: Collection[str], most: int) -> Holders:
         project, given = self.server.number, {clean(key): key for key in keys}
@@ -323,7 +351,6 @@ class ServerOrigins:
 
     def __init__(self, records: ServerRecords) -> None:
         self._records = records
-        self._writers: dict[str, str] = {}
 
     def of(
         self,
@@ -340,18 +367,32 @@ class ServerOrigins:
         }
 
     @cached_property
-    def _outside(self) -> set[tuple[str, str]]:
-        return self._records.written_outside()
+    def _outside(self) -> dict[tuple[str, str], str]:
+        """Who wrote what was written beside pmem, by stores and ids."""
+        rows = self._records.rows(_OUTSIDE, self._records.server.number)
+        return {(store, id_): writer for store, id_, writer in rows}
 
     def everywhere(self) -> dict[str, RecordOrigin]:
-        """Return where all records come from."""
-        rows = {record_file(row.store, row.id): row for row in self._records.writers()}
-        self._writers = {path: row.writer or "" for path, row in rows.items()}
-        return {path: _origin_of_row(row) for path, row in rows.items()}
+        """Return the records that were written beside pmem."""
+        return {record_file(*key): RecordOrigin.OUTSIDE for key in self._outside}
+
+    def counts(self) -> tuple[Counter[RecordOrigin], Counter[str]]:
+        """Return how many of all records have which origin, and how many each role wrote last.
+
+        Of what was written before a server noted it no role is known.
+        """
+        origins, writers = Counter[RecordOrigin](), Counter[str]()
+        for writer, is_outside, many in self._records.rows(_WRITERS, self._records.server.number):
+            if writer is None:
+                origins[RecordOrigin.UNKNOWN] += many
+                continue
+            origins[RecordOrigin.OUTSIDE if is_outside else RecordOrigin.WRITTEN] += many
+            writers[writer] += many
+        return origins, writers
 
     def writer(self, path: str) -> str:
-        """Return the role that wrote a record last, once all were asked for."""
-        return self._writers.get(path, "")
+        """Return the role that wrote a record beside pmem."""
+        return self._outside.get(_key_of(path), "")
 
     def place(self, path: str) -> str:
         """Return how a record is named to people."""
@@ -359,7 +400,8 @@ class ServerOrigins:
 
     def text(self, path: str) -> bytes | None:
         """Return what a record is now."""
-        return self._records.bytes_of(*_key_of(path))
+        rows = self._records.rows(_HELD, self._records.server.number, *_key_of(path))
+        return rows[0][0] if rows else None
 
     def text_before(self, path: str) -> bytes | None:  # noqa: ARG002
         """Return nothing: a server keeps what is, not what was."""
@@ -374,9 +416,3 @@ class ServerOrigins:
 def _key_of(path: str) -> tuple[str, str]:
     store, _, name = path.partition("/")
     return store, name.removesuffix(SUFFIX)
-
-
-def _origin_of_row(row: WrittenRow) -> RecordOrigin:
-    if row.writer is None:
-        return RecordOrigin.UNKNOWN
-    return RecordOrigin.OUTSIDE if row.is_outside else RecordOrigin.WRITTEN

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 _DAY_MICROSECONDS: Final = 86_400_000_000
-_DAY: Final = f"floor(created / {_DAY_MICROSECONDS}.0)::bigint"
+_DAY: Final = (
+    f"(created / {_DAY_MICROSECONDS}"
+    f" - (created < 0 and mod(created, {_DAY_MICROSECONDS}) <> 0)::integer)"
+)
 _SQLITE_DAY: Final = COLUMNS["day"].sql
 _COVERS: Final = (
     "(number in (select record from pmem.cited where project = %s and path = %s)"
@@ -73,7 +76,7 @@ def condition(project: int, store: str, selection: Selection, placed: Sequence[s
             parts[place] = "%s"
             values.append(clean_value(next(given)))
         else:
-            parts[place] = part.replace("%", "%%").replace(_SQLITE_DAY, _DAY)
+            parts[place] = part.replace(_SQLITE_DAY, _DAY).replace("%", "%%")
     return Condition(f"project = %s and {''.join(parts)}", values, found.is_exact)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-VERSION: Final = 7
+VERSION: Final = 8
 """The number of the last migration."""
 MOST_IDLE: Final = 4
 """Connections that a process keeps for the next question."""
@@ -55,9 +55,12 @@ _NO_DATABASE: Final = re.compile(r'database ".*" does not exist')
 _MAKE_DATABASE: Final = "make it with `createdb`, or fix the address"
 _SETTINGS: Final = (
     "select current_setting('pmem.session', true); set pmem.session = '{}';"
-    " set timezone = 'UTC'; set search_path = pg_catalog"
+    " set timezone = 'UTC'; set search_path = pg_catalog; set jit = off"
 )
-"""Tells whether somebody else has had the session before, and makes it ours."""
+"""Tells whether somebody else has had the session before, and makes it ours.
+
+To compile a query that counts a million records takes longer than to answer it.
+"""
 _POOLED: Final = "{} is behind a pooler that gives several clients the same session"
 _KEEP_SESSIONS: Final = "let it keep sessions apart, and clean them: `pool_mode = session`"
 _TIMEOUT: Final = "statement_timeout"
