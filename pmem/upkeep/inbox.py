@@ -29,7 +29,7 @@ from pmem.memory.links import count_near_pairs, near_pairs
 from pmem.memory.outcomes import WITHOUT, DueRequest, list_due
 from pmem.project.workspace import Workspace
 from pmem.storage.local.proposals import Proposal, without_expired
-from pmem.upkeep.consolidation import UNPINNED, faded_memories
+from pmem.upkeep.consolidation import faded_memories
 from pmem.upkeep.integrity import count_rivals, on_one_subject
 from pmem.values.fields import asked
 from pmem.values.ids import short
@@ -275,9 +275,11 @@ def _untrusted(workspace: Workspace) -> Iterator[_Open]:
 
 
 def _fading(workspace: Workspace) -> Iterator[_Open]:
-    tally = workspace.memories.tally(UNPINNED, ("type", "importance"))
-    importances = [(str(type_), importance) for type_, importance in tally]
-    many, recalled = workspace.memories.count(_ACTIVE), recalls.waiting(workspace)
+    tally = workspace.memories.tally(_ACTIVE, ("type", "importance", "pinned"))
+    importances = [
+        (str(type_), importance) for type_, importance, is_pinned in tally if not is_pinned
+    ]
+    many, recalled = sum(tally.values()), recalls.waiting(workspace)
     for memory, left in faded_memories(workspace, importances, recalled, many):
         used = last_use(memory)
         why = f"nobody used it since {day(used)}: `pmem consolidate` archives it"

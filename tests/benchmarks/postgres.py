@@ -8,6 +8,8 @@ import argparse
 import os
 import random
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -154,16 +156,37 @@ def measured(opened: Callable[[], Workspace], runs: int) -> dict[str, list[float
     return found
 
 
+def _after_one_add(root: str, server: Server) -> None:
+    """Print how long commands take that look at all of it, each after one `add`."""
+    with open(os.path.join(root, "config.toml"), "a", encoding="utf-8") as settings:
+        settings.write(f'database_project = "{server.project}"\n')
+    run = [sys.executable, "-m", "pmem"]
+    given: Any = {
+        "env": {**os.environ, "PMEM_DATABASE": server.address},
+        "cwd": os.path.dirname(root),
+    }
+    given |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([*run, "check"], check=False, **given)  # the first one reads every record
+    print("\n| after one `add` | seconds |\n|---|---|")
+    for command in ("stats", "check", "inbox --list"):
+        subprocess.run([*run, "add", f"The mailer waits before {command}."], check=True, **given)
+        begun = time.perf_counter()
+        subprocess.run([*run, *command.split()], check=False, **given)
+        print(f"| `{command}` | {time.perf_counter() - begun:.1f} |")
+
+
 def _row(name: str, times: list[float]) -> str:
     ordered = sorted(times)
     worst = ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
     return f"| {name} | {statistics.median(ordered):.1f} | {worst:.1f} |"
 
 
-def _compare(made: TestDatabase, size: int, runs: int, root: str, with_folder: bool) -> None:
+def _compare(
+    made: TestDatabase, size: int, runs: int, root: str, *, with_folder: bool, is_lived: bool
+) -> None:
     initialise(root)
     server = Server(made.address, made.new_project(), lambda: 30.0)
-    seconds = {"server": fill(ServerRecords(server), size)}
+    seconds = {"server": fill(ServerRecords(server), size, lived if is_lived else iter)}
     sides: dict[str, Callable[[], Workspace]] = {"server": lambda: served(root, server, now=None)}
     if with_folder:
         seconds["folder"] = fill(json_files(root), size)
@@ -178,6 +201,8 @@ def _compare(made: TestDatabase, size: int, runs: int, root: str, with_folder: b
     for side, opened in sides.items():
         for name, times in measured(opened, runs).items():
             print(_row(f"{name}, {side}", times))
+    if is_lived:
+        _after_one_add(root, server)
     if size >= 100_000:
         asked = recorded(lambda: measured(sides["server"], 1))
         with psycopg.connect(made.address, autocommit=True) as connection:
@@ -192,12 +217,14 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--server-only", action="store_true", help="measure no folder beside it")
+    parser.add_argument("--lived", action="store_true", help="fill it as years of use leave it")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as base, any_server(**_DURABLE) as address:
         for size in given.sizes:
             with database(address) as made:
-                root = os.path.join(base, f"folder-{size}")
-                _compare(made, size, given.runs, root, not given.server_only)
+                root = os.path.join(base, f"folder-{size}", ".project-memory")
+                alone = given.server_only or given.lived
+                _compare(made, size, given.runs, root, with_folder=not alone, is_lived=given.lived)
 
 
 if __name__ == "__main__":
