@@ -83,7 +83,8 @@ def answer_prompt(
         own = own_beside(workspace)
         yours = [] if own is None else _found(own, prompt)
     best = max((one[2].score for one in (*found, *yours)), default=0.0)
-    if best < LEAST_SCORE:
+    least = LEAST_OF_BEST * best
+    if best < LEAST_SCORE or (len(found) == LOOKED_AT and found[-1][2].score >= least):
         return PromptAnswer()
     items: list[Item] = []
     good = list(_good(workspace, thread, found, best, already_read))

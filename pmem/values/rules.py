@@ -205,7 +205,7 @@ class HookRules(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     enabled: bool = True
-    session_tokens: Positive = 700
+    session_tokens: Positive = 490
     deny: bool = False
     take_in: bool = True
 

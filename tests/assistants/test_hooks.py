@@ -31,7 +31,7 @@ from pmem.assistants.events import (
     written,
 )
 from pmem.assistants.first_look import has_no_answer
-from pmem.assistants.prompt_answers import MOST_POINTED, answer_prompt
+from pmem.assistants.prompt_answers import MOST_ITEMS, MOST_POINTED, answer_prompt
 from pmem.cli.hook import quick_answer
 from pmem.core.error_fingerprint import evidence_of
 from pmem.core.own_words import SEE_ABOVE
@@ -198,6 +198,18 @@ def test_what_was_shown_gives_its_place_to_nothing_worse(root: str) -> None:
 def test_a_question_needs_one_word_to_look_for(prompt: str, is_told: bool, root: str) -> None:
     added("Deploy: make release, then watch the canary")
     assert ("make release" in ask(prompt)) is is_told
+
+
+def test_a_prompt_that_ten_memories_answer_equally_is_told_none(root: str) -> None:
+    places = "mail shop login search report cache queue admin export".split()
+    for place in places:
+        for settings in ("the port", "its keys", "all limits", "each host"):
+            added(f"{settings} of {place} stands in config/{place}.toml", "--force")
+        added(f"We moved the {place} out, because it held up releases")
+    assert ask("what is it about releases?").count("held up") == MOST_ITEMS
+    added("We moved the gateway out, because it held up releases")
+    assert ask("how are releases made?", minutes=1) == ""
+    assert "gateway" in ask("was it the gateway that held up releases?", minutes=2)
 
 
 def test_of_two_hooks_one_tells_the_start_of_a_session(orders: str) -> None:
