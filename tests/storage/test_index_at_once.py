@@ -71,7 +71,7 @@ def said(number: int, text: str, other: str) -> Record:
 
 
 SAID: Final = st.lists(
-    st.builds(said, NUMBERS, st.sampled_from(TEXTS), st.sampled_from(TEXTS)), min_size=1
+    st.builds(said, NUMBERS, st.sampled_from(TEXTS), st.sampled_from(TEXTS)), min_size=4
 )
 
 
@@ -87,15 +87,17 @@ def kept(root: str) -> Kept:
     }
 
 
-def index_made(root: str, many: int, batch: int, *, at_once: bool) -> Kept:
-    """Make the index anew, from so many records on without the indexes of its tables."""
+def index_made(root: str, many: int, batch: int, enough: int, *, at_once: bool) -> Kept:
+    """Make the index anew: from so many records on without the indexes of its tables, so many
+    together, and its lists written after so many changes.
+    """
     path = os.path.join(root, "local", "index.sqlite3")
     if os.path.exists(path):
         os.unlink(path)
     files = json_files(root)
     sizes: dict[str, Any] = {"MANY": many, "_BATCH": batch}
-    enough = mock.patch.object(documents, "_ENOUGH", batch)
-    with mock.patch.multiple(records, **sizes), mock.patch.multiple(documents, **sizes), enough:
+    waiting = {**sizes, "_ENOUGH": enough, "_FEW": batch % 3}
+    with mock.patch.multiple(records, **sizes), mock.patch.multiple(documents, **waiting):
         if not at_once:
             list(files.scan(Memory))
         files.searched(lambda pool: None)
@@ -103,19 +105,19 @@ def index_made(root: str, many: int, batch: int, *, at_once: bool) -> Kept:
 
 
 @settings(max_examples=examples(60))
-@given(found=SAID, batch=st.integers(1, 40))
+@given(found=SAID, batch=st.integers(1, 40), enough=st.integers(1, 300))
 def test_an_index_filled_at_once_holds_what_one_does_that_learns_bit_by_bit(
-    tmp_path_factory: pytest.TempPathFactory, found: Sequence[Record], batch: int
+    tmp_path_factory: pytest.TempPathFactory, found: Sequence[Record], batch: int, enough: int
 ) -> None:
     root = str(tmp_path_factory.mktemp("index"))
     for record in found:
         write(path_of(root, record.id, type(record)), dump(record))
     write(path_of(root, id_of(99)), b"{broken")
     age(root)
-    plain = index_made(root, LEAST, LEAST, at_once=False)
+    plain = index_made(root, LEAST, LEAST, LEAST, at_once=False)
     assert plain["posting"] or not plain["document"]
     for at_once in (True, False):
-        assert index_made(root, 0, batch, at_once=at_once) == plain
+        assert index_made(root, 0, batch, enough, at_once=at_once) == plain
 
 
 def test_of_very_many_records_it_is_told_how_many_are_read(tmp_path: Any) -> None:
