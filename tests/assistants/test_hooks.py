@@ -203,8 +203,8 @@ def test_a_question_needs_one_word_to_look_for(prompt: str, is_told: bool, root:
 def test_a_prompt_that_ten_memories_answer_equally_is_told_none(root: str) -> None:
     places = "mail shop login search report cache queue admin export".split()
     for place in places:
-        for settings in ("the port", "its keys", "all limits", "each host"):
-            added(f"{settings} of {place} stands in config/{place}.toml", "--force")
+        for part in ("the port", "its keys", "all limits", "each host"):
+            added(f"{part} of {place} stands in config/{place}.toml", "--force")
         added(f"We moved the {place} out, because it held up releases")
     assert ask("what is it about releases?").count("held up") == MOST_ITEMS
     added("We moved the gateway out, because it held up releases")
