@@ -155,7 +155,7 @@ class Given(Exception):
 
 def given_by(answered: Any, session: CommandSession) -> str:
     def note(self: AskedCommand, session: CommandSession, given: Any) -> None:
-        told = {name: value for name, value in vars(session).items() if name != "json"}
+        told = {option.name: getattr(session, option.name) for option in SHARED}
         raise Given(repr((self.command, dict(given), told)))
 
     with mock.patch.object(AskedCommand, "run", note), pytest.raises(Given) as noted:
