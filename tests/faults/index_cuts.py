@@ -242,7 +242,7 @@ class Bench:
 
     def _answers(self, files: Files) -> list[world.Ran]:
         here = os.getcwd()
-        with world.surroundings(self._folder), world.command_lines():
+        with world.surroundings(self._folder):
             self._original.fresh()
             found = answers(self._local, files)
             os.chdir(here)

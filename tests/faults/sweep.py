@@ -310,7 +310,7 @@ def _differs(found: State, wanted: State) -> list[str]:
 
 def swept(folder: str, name: str, faults: Sequence[str], *, stride: int = 1) -> Bench:
     """Run a command with faults, on the project in a folder."""
-    with world.surroundings(folder), world.command_lines():
+    with world.surroundings(folder):
         bench = Bench(folder, name)
         for fault in faults:
             bench.sweep(fault, stride=stride)

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, Final, NamedTuple
 from unittest import mock
 
@@ -290,27 +290,6 @@ def names() -> dict[str, str]:
     with open("names.json", encoding="utf-8") as file:
         found: dict[str, str] = json.load(file)
     return found
-
-
-@contextmanager
-def command_lines() -> Iterator[None]:
-    """Build each command's options once, as they are the same in every run."""
-    with ExitStack() as patches:
-        for name in ("root", "_group", "_command"):
-            patches.enter_context(mock.patch.object(app, name, _once(getattr(app, name))))
-        yield
-
-
-def _once(build: Callable[..., Any]) -> Callable[..., Any]:
-    built: dict[str, Any] = {}
-
-    def call(*args: Any) -> Any:
-        key = repr(args)
-        if key not in built:
-            built[key] = build(*args)
-        return built[key]
-
-    return call
 
 
 def ran(*arguments: str, stdin: bytes = b"") -> Ran:

@@ -97,7 +97,7 @@ def _options_of(part: str) -> set[str]:
     entries = [entry for name, entry in named if part in (name, name.partition(".")[0])]
     modules = [import_module(f"pmem.cli.{entry.module}") for entry in entries]
     found = map(getattr, modules, [entry.function for entry in entries])
-    return {name for each in found for name in inspect.signature(each.function()).parameters}
+    return {name for each in found for name in each.fields}
 
 
 def _alternatives(type_: Any) -> tuple[Any, ...]:
