@@ -595,7 +595,7 @@ EFFECTS: dict[str, tuple[str, str, Look]] = {
     "ignored_by_git": ("false", "true", _ignored),
     "chunk_size": ("10", "2", _chunks),
     "max_recent_messages": ("20", "3", _chunks),
-    "hooks.enabled": ("true", "false", _hook),
+    "hooks.enabled": ("true", "false", lambda **given: _hook(**given) > 0),
     "hooks.session_tokens": ("1500", "200", _hook),
     "hooks.take_in": ("true", "false", _taken_in),
     "hooks.deny": ("false", "true", _stopped_edit),
