@@ -2,7 +2,7 @@
 
 import shlex
 from itertools import count
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 from unittest import mock
 
 import msgspec
@@ -128,25 +128,37 @@ def test_a_schema_repeats_what_the_field_means() -> None:
     assert schema["properties"]["subject"]["description"] == "Who or what it is about"
 
 
-@st.composite
-def lines(draw: st.DrawFn) -> list[str]:
-    """Draw a command line with options of a command, most of them with a value."""
-    group, name = draw(st.sampled_from(sorted(NAMED)))
-    fields = NAMED[group, name].loaded().fields.values()
-    own = [flag for field in fields for flags in field.flags for flag in flags.split("/")]
-    flag = st.sampled_from([*own, *(flag for option in SHARED for flag in option.flags)])
+def pieces(entry: CommandEntry) -> st.SearchStrategy[list[str]]:
+    """Return one option or word of a command's line, mostly one that it takes."""
     word = st.sampled_from(
         ["k3v9", "-", "--", "", "1", "0.5", "-1", "nan", "fact", "Fact", "1w", "a b", "x=y", "main"]
     )
-    part = st.one_of(
-        st.tuples(flag),
-        st.tuples(flag, word),
-        st.builds(lambda one, text: (f"{one}={text}",), flag, word),
-        st.tuples(word),
+    shared = [(flag, option.metavar) for option in SHARED for flag in option.flags]
+    own = [
+        (flag, None if field.type is bool else get_args(field.type) or ("7",))
+        for field in entry.loaded().fields.values()
+        for flags in ([] if field.is_argument else field.flags)
+        for flag in flags.split("/")
+    ]
+    fitting = [[flag] if not good else [flag, good[0]] for flag, good in (*own, *shared)]
+    flag = st.sampled_from([flag for flag, _ in (*own, *shared)])
+    return st.one_of(
+        st.sampled_from(fitting),
+        st.sampled_from([["=".join(piece)] for piece in fitting]),
+        st.builds(lambda one: [one], word),
+        st.builds(lambda one, text: [one, text], flag, word),
+        st.builds(lambda one, text: [f"{one}={text}"], flag, word),
     )
-    before, within, after = (draw(st.lists(part, max_size=most)) for most in (1, 1, 4))
-    words = [*before, (group,), *within, (name,), *after] if group else [*before, (name,), *after]
-    return [word for part in words for word in part]
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> list[str]:
+    """Draw a command line."""
+    group, name = draw(st.sampled_from(sorted(NAMED)))
+    some = [st.lists(pieces(NAMED[group, name]), max_size=most) for most in (1, 1, 4)]
+    before, within, after = map(draw, some)
+    parts = [*before, [group], *within, [name], *after] if group else [*before, [name], *after]
+    return [word for part in parts for word in part]
 
 
 class Given(Exception):
