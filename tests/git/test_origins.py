@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,8 @@ def test_no_log_gives_the_author_of_an_event_what_was_written_by_hand(
     mark = "" if is_committed else "(changed outside pmem) "
     assert [line.startswith(mark + label) for line in told] == [True], shown
     assert ("`pmem check origin` shows" in one.err) is not is_committed
-    assert ("40" in shown) is is_edited
+    without_times = re.sub(r"\d\d:\d\d:\d\d", "", shown)
+    assert ("40" in without_times) is is_edited
     (row,) = (
         line
         for line in add_all("log").out.decode().splitlines()
