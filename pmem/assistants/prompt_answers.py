@@ -83,11 +83,12 @@ def answer_prompt(
         own = own_beside(workspace)
         yours = [] if own is None else _found(own, prompt)
     best = max((one[2].score for one in (*found, *yours)), default=0.0)
-    least = LEAST_OF_BEST * best
-    if best < LEAST_SCORE or (len(found) == LOOKED_AT and found[-1][2].score >= least):
+    least = max(LEAST_SCORE, LEAST_OF_BEST * best)
+    is_common = len(found) == LOOKED_AT and found[-1][2].score >= least  # none of them stands out
+    if best < LEAST_SCORE or is_common:
         return PromptAnswer()
     items: list[Item] = []
-    good = list(_good(workspace, thread, found, best, already_read))
+    good = list(_good(workspace, thread, found, least, already_read))
     again = _again(workspace, thread, good, best)
     head = f"{SEE_ABOVE}: {short(again)}" if again else ""
 
@@ -99,7 +100,7 @@ def answer_prompt(
     shown = tuple(islice(_added(workspace, told, items, left), MOST_ITEMS))
     of_own: tuple[tuple[str, str], ...] = ()
     if own is not None:
-        told = (one for one, is_known in _good(own, thread, yours, best) if not is_known)
+        told = (one for one, is_known in _good(own, thread, yours, least) if not is_known)
         of_own = tuple(islice(_added(own, told, items, left, heading=YOURS), MOST_OF_OWN))
     return PromptAnswer(_written(head, items), shown, of_own, own, again)
 
@@ -154,13 +155,12 @@ def _good(
     workspace: Workspace,
     thread: str | None,
     found: Iterable[Scored],
-    best: float,
+    least: float,
     already_read: Collection[str] = (),
 ) -> Iterator[tuple[LoadedHit, bool]]:
-    """Yield the best, and what is about as good, and whether a thread was shown it as it is now."""
+    """Yield what scores at least so much, and whether a thread was shown it as it is now."""
     from pmem.storage.local.shown_keys import key_of
 
-    least = max(LEAST_SCORE, LEAST_OF_BEST * best)
     good = [one for one in found if one[2].score >= least]
     known = workspace.own.shown.known(thread) if thread and good else ()
     shown_to, doubts = noted_for(workspace), Doubts(workspace)

@@ -5,6 +5,7 @@ Whatever is not plain (a slip, a call for help, letters put together, other capi
 this one does without Typer, whose loading takes a third of a short command's time.
 """
 
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -34,7 +35,7 @@ class ParsedLine(NamedTuple):
 def parse(arguments: Sequence[str]) -> ParsedLine | None:
     """Return what a command line says; nothing where it is not plain."""
     try:
-        return _parse_line([*arguments])
+        return _parse_line(deque(arguments))
     except _NotPlainError:
         return None
 
@@ -56,9 +57,9 @@ class _Words(NamedTuple):
     places: list[str]  # words that belong to no option
 
 
-def _parse_line(words: list[str]) -> ParsedLine:
+def _parse_line(words: deque[str]) -> ParsedLine:
     at_root = _take_shared(words)
-    name = words.pop(0) if words else ""
+    name = words.popleft() if words else ""
     in_group = {} if name in COMMANDS else _take_shared(words)
     command = (COMMANDS[name] if name in COMMANDS else _take_member(name, words)).loaded()
     fields = command.fields.values()
@@ -70,7 +71,7 @@ def _parse_line(words: list[str]) -> ParsedLine:
     return ParsedLine(command, given, (at_root, in_group, shared))
 
 
-def _take_shared(words: list[str]) -> dict[SharedOption, Any]:
+def _take_shared(words: deque[str]) -> dict[SharedOption, Any]:
     """Take the options that stand before a command's name from the front."""
     options, found = _shared_options(), {}
     while words and words[0].partition("=")[0] in options:
@@ -79,25 +80,26 @@ def _take_shared(words: list[str]) -> dict[SharedOption, Any]:
     return found
 
 
-def _take_member(group: str, words: list[str]) -> CommandEntry:
+def _take_member(group: str, words: deque[str]) -> CommandEntry:
     """Return the command of a group that is named next, or its default."""
     _, members = GROUPS.get(group, ("", {}))
     if words and words[0] in members:
-        return members[words.pop(0)]
+        return members[words.popleft()]
     is_slip = group in ALONE and words and not words[0].startswith("-")
-    if group not in DEFAULTS or is_slip or words[:1] == ["--"]:
+    if group not in DEFAULTS or is_slip or (words and words[0] == "--"):
         raise _NotPlainError
     return members[DEFAULTS[group]]
 
 
-def _parse_words(words: list[str], options: Mapping[str, _Option]) -> _Words:
+def _parse_words(words: deque[str], options: Mapping[str, _Option]) -> _Words:
     found = _Words({}, {}, [])
     while words:
         if words[0] == "--":
-            found.places.extend(words[1:])
+            words.popleft()
+            found.places.extend(words)
             break
         if words[0] == "-" or not words[0].startswith("-"):
-            found.places.append(words.pop(0))
+            found.places.append(words.popleft())
             continue
         option, value = _take_option(words, options)
         if isinstance(option, SharedOption):
@@ -110,10 +112,10 @@ def _parse_words(words: list[str], options: Mapping[str, _Option]) -> _Words:
 
 
 def _take_option(
-    words: list[str], options: Mapping[str, _Option]
+    words: deque[str], options: Mapping[str, _Option]
 ) -> tuple[Field | SharedOption, Any]:
     """Take an option and its value from the front."""
-    flag, sign, text = words.pop(0).partition("=")
+    flag, sign, text = words.popleft().partition("=")
     option = options.get(flag)
     if option is None or (sign and (option.constant is not None or flag[1] != "-")):
         raise _NotPlainError
@@ -122,7 +124,7 @@ def _take_option(
     if not sign:
         if not words:
             raise _NotPlainError
-        text = words.pop(0)
+        text = words.popleft()
     return option.of, _value_of(option.of, text) if isinstance(option.of, Field) else text
 
 

@@ -204,9 +204,10 @@ def covers(record: Any, path: str) -> bool:
 
 def cited_symbols(record: Any) -> set[str]:
     """Return the symbols that a record cites, each whole and by its last name, without a value."""
-    if not getattr(record, "citations", ()):
+    citations = getattr(record, "citations", ())
+    if not citations:
         return set()
-    cited = {one.symbol.partition("=")[0] for one in getattr(record, "citations", ()) if one.symbol}
+    cited = {one.symbol.partition("=")[0] for one in citations if one.symbol}
     return cited | {name.replace("::", ".").rpartition(".")[2] for name in cited}
 
 

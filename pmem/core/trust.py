@@ -8,6 +8,7 @@ its file holds: what the reviewed branch has was reviewed by people, what this p
 pmem knows, what is committed is in git's history. Anything else was changed from outside.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, TypeVar
@@ -39,6 +40,10 @@ class RecordOrigin(StrEnum):
     OUTSIDE = "outside"  # something else changed it since the last commit
     MISSING = "missing"  # something else removed it since the last commit
     UNKNOWN = "unknown"  # nothing here can tell
+
+
+OriginCounts = tuple[Counter[RecordOrigin], Counter[str]]
+"""How many records have which origin, and how many each role of a server wrote last."""
 
 
 LEVELS: Final = tuple(Trust)
@@ -86,10 +91,7 @@ def trust_of(record: Any) -> Trust | None:
     if isinstance(record, Memory | Episode):
         trust, is_of_talk = _begun(record), _is_of_talk(record)
         for event in record.history:
-            if event.agent or event.source or event.detail:
-                trust = _after(trust, event, is_of_talk=is_of_talk)
-            elif event.event is EventKind.UPDATE:
-                trust = Trust.HIGH
+            trust = _after(trust, event, is_of_talk=is_of_talk)
         return trust
     level = getattr(record, "trust", None)
     return None if level is None else Trust(level)

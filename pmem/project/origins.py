@@ -2,11 +2,12 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pmem.core.trust import DOUBTED, Holder, RecordOrigin, Trust, origin_of, trust_of
+from pmem.core.trust import DOUBTED, Holder, OriginCounts, RecordOrigin, Trust, origin_of, trust_of
 from pmem.errors import NotFound, PmemError, Refused, StorageRefused
 from pmem.storage.files import worktree
 from pmem.storage.files.listing import SUFFIX, record_file
@@ -298,16 +299,13 @@ class Origins:
 
     def everywhere(self) -> dict[str, RecordOrigin]:
         """Return where all records come from, those that are missing among them."""
-        files = {}
-        for store in STORES.values():
-            for name in _names(os.path.join(self._root, store)):
-                path = f"{store}/{name}"
-                try:
-                    files[path] = read_bytes(os.path.join(self._root, path))[0]
-                except (OSError, PmemError):
-                    continue
+        files = {path: data for path in self._there() if (data := self.text(path)) is not None}
         found = self._of_files(files, only_doubts=False)
         return found | dict.fromkeys(self._missing(files), RecordOrigin.MISSING)
+
+    def counts(self, found: Mapping[str, RecordOrigin]) -> OriginCounts:
+        """Return how many of what was found have which origin; who wrote files is not known."""
+        return Counter(found.values()), Counter()
 
     @property
     def is_in_git(self) -> bool:
@@ -354,6 +352,9 @@ class Origins:
             return next(blobs, None)
         except PmemError:
             return None
+
+    def _there(self) -> list[str]:
+        return [f"{it}/{name}" for it in STORES.values() for name in _names(self.place(it))]
 
     def _of_files(
         self, files: Mapping[str, bytes], *, only_doubts: bool
@@ -402,9 +403,7 @@ class Origins:
             gone = {path for path in head if _is_record(path) and path not in files}
             new = self._own.left(self._root) - {*files} - head
             gone -= self._own.removed(self._root, gone)
-            stores = STORES.values()
-            all_names = ((it, name) for it in stores for name in _names(self.place(it)))
-            there = {f"{store}/{name}" for store, name in all_names}  # whatever is wrong with them
+            there = {*self._there()}  # whatever is wrong with them
             return {*self.git.without_sparse(gone), *self.git.never_in_git(new)} - there
         except PmemError:
             return set()

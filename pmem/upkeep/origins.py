@@ -1,7 +1,6 @@
 """`check origin`: which records something else than pmem changed, and taking them as one's own."""
 
 import os
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -95,9 +94,7 @@ def check_origins(workspace: Workspace, request: OriginRequest) -> OriginsChecke
         findings.append(Finding(workspace.root, NOTHING_REVIEWED, said, severity="warning"))
     if request.signed:
         findings += _unsigned(workspace)
-    counts, writers = Counter(found.values()), Counter[str]()
-    if not isinstance(origins, Origins):
-        counts, writers = origins.counts()
+    counts, writers = origins.counts(found)
     return OriginsChecked(
         records=counts.total() - counts[RecordOrigin.MISSING],
         origins={origin: counts[origin] for origin in RecordOrigin if counts[origin]},

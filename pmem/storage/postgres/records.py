@@ -11,7 +11,7 @@ import msgspec
 
 from pmem.core.places import applies_within
 from pmem.core.selection import Order, Portion, Selection
-from pmem.core.trust import RecordOrigin
+from pmem.core.trust import OriginCounts, RecordOrigin
 from pmem.errors import Damaged, NotFound
 from pmem.storage.backend import (
     Change,
@@ -376,7 +376,7 @@ class ServerOrigins:
         """Return the records that were written beside pmem."""
         return {record_file(*key): RecordOrigin.OUTSIDE for key in self._outside}
 
-    def counts(self) -> tuple[Counter[RecordOrigin], Counter[str]]:
+    def counts(self, found: Mapping[str, RecordOrigin]) -> OriginCounts:  # noqa: ARG002
         """Return how many of all records have which origin, and how many each role wrote last.
 
         Of what was written before a server noted it no role is known.
